@@ -4,8 +4,9 @@ Each repetition draws new people and new noise, from seeds that are derived from
 measured; no other test or benchmark uses the default, so nothing in the package was chosen by looking at these draws.
 The truth is that of the population, computed exactly for chains and variants, otherwise from 100,000 words. Columns:
 
-- cover: the proportion of intervals that cover, over all labels with a true share above 0.002, and its standard error
-  over repetitions; main: the same for shares above 0.02; least: that of the worst label with a share above 0.02;
+- cover: the proportion of intervals that cover, over all labels with a true share above 0.002 that the public system
+  does not make certain, and its standard error over repetitions; main: the same for shares above 0.02; least: that of
+  the worst label with such a share;
 - L1 and counted: mean L1 distances from the truth of the estimates, and of counting the releases as they are (rates
   count by how often their state is left); width: mean half-width, divided by that of counting as many true words;
 - refused: repetitions in which there was no answer; unfit: those in which `fits` was False; model: what was used.
@@ -104,8 +105,9 @@ class Score:
             for label, share in each.counted.items()
         }
         shares, true = self.truth.shares(), self.truth.values
-        partial = found[0].question == "rates"  # its rows are those of states that are left
+        partial = found[0].question in ("rates", "variants")  # states that are left, and the most frequent words
         asked = [label for label, share in shares.items() if share > SOME and (label in table or not partial)]
+        asked = [label for label in asked if table.get(label) != (1, 1, 1)]  # certain, by the system alone
         seen, half, of_sample = 0, 0.0, 0.0
         with_interval = [label for label in asked if label not in table or not np.isnan(table[label].low)]
         for label in with_interval:
@@ -182,7 +184,7 @@ def answers(people: Population, mechanism: Private, rows: Rows, cell: Cell, seed
     A model is fitted once for all questions, but on free words, where each is asked as users would without further
     thought.
     """
-    releases = mechanism.seeded(seed).release_codes(encoded(people, mechanism, rows))
+    releases = released(mechanism, encoded(people, mechanism, rows), seed)
     options: dict[str, Any] = {}
     refused = False
     if cell.mechanism in ("Exponential", "Online", "EditChannel"):
@@ -191,7 +193,7 @@ def answers(people: Population, mechanism: Private, rows: Rows, cell: Cell, seed
         except InvalidValue:
             refused = True
     for question in cell.questions:
-        ask = getattr(dw.estimate, asked_as(question, people))
+        ask = getattr(dw.estimate, asked_as(question, people, cell))
         places = {"per_place": True} if question == "per place" else {}
         try:
             yield question, None if refused else ask(releases, mechanism, **places, **options)
@@ -199,11 +201,20 @@ def answers(people: Population, mechanism: Private, rows: Rows, cell: Cell, seed
             yield question, None
 
 
-def asked_as(question: str, people: Population) -> str:
+def released(mechanism: Private, words: Any, seed: int) -> Any:
+    """The releases; words shorter than k have their length as k, as in tables."""
+    if not isinstance(words, Ragged) or mechanism.k == 1:
+        return mechanism.seeded(seed).release_codes(words)
+    parts = [(each, words.rows(each)) for each in words.by_length()]
+    drawn = [(each, mechanism.within(rows.shape[1]).seeded(seed).release_codes(rows)) for each, rows in parts]
+    return Ragged.gathered(drawn, len(words), np.int64)
+
+
+def asked_as(question: str, people: Population, cell: Cell) -> str:
     """The name of the function of `dw.estimate`."""
     if question == "frequencies" and people.system is not None:
         return "visits"
-    if question == "transitions" and people.system is None:
+    if question == "transitions" and people.system is None and cell.mechanism != "Report":
         return "dfg"
     return "frequencies" if question == "per place" else question
 

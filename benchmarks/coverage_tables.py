@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 Row = dict[str, Any]
-SHORT, WIDE, TOLERANCE = 0.90, 0.99, 1.02
+SHORT, WIDE, TOLERANCE, NOTHING = 0.90, 0.99, 1.02, 1e-6
 HEADER = (
     f"{'population':15}{'mechanism':14}{'ε':>4}  {'question':12}{'cover':>6}{'±':>5}{'main':>6}{'least':>6}"
     f"{'L1':>8}{'counted':>8}{'width':>7}{'refused':>8}{'unfit':>6}  model and flags"
@@ -23,7 +23,7 @@ def flags(row: Row) -> list[str]:
     found = []
     if row["cover"] is not None and not SHORT <= row["cover"] <= WIDE:
         found.append("short" if row["cover"] < SHORT else "wide")
-    if "L1" in row and row["L1"] > TOLERANCE * row["counted"]:
+    if "L1" in row and row["L1"] > TOLERANCE * row["counted"] + NOTHING:
         found.append("worse")
     return found
 

@@ -10,15 +10,13 @@ import numpy as np
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue
-from dpwords.estimate.results import sampling_errors
+from dpwords.estimate.results import WIDEST, sampling_errors
 from dpwords.estimate.tuning import FEWEST_WORDS, SPREAD_PROPORTION
 from dpwords.estimate.uncertainty import Answered, Moments, scaled_to
 from dpwords.models.edit_model import EditModel, counted_steps
 from dpwords.spaces.edit_channel import Channel
 
 EditQuestion = Literal["each", "pair", "first", "last"]
-
-_WIDEST = 0.5  # the largest standard deviation that a number between 0 and 1 can have
 
 
 def length_errors(proportions: Floats, matrix: Floats, releases: float) -> Floats:
@@ -36,7 +34,7 @@ def length_errors(proportions: Floats, matrix: Floats, releases: float) -> Float
     rows = matrix[first:after]
     released = spread @ rows / spread.sum()
     slopes = np.divide(rows, released, out=np.zeros_like(rows), where=released > 0)
-    information = releases * (slopes * released) @ slopes.T + np.eye(size) / _WIDEST**2
+    information = releases * (slopes * released) @ slopes.T + np.eye(size) / WIDEST**2
     covariance = np.linalg.inv(information)
     whole = covariance.sum(axis=0)
     variance = np.diagonal(covariance) - whole**2 / whole.sum()  # given that proportions sum to 1

@@ -221,6 +221,8 @@ def reported_proportions(words: Ragged, report: NamedItems) -> dict[Any, float]:
 
 def _numbers(releases: Any, report: NamedItems) -> Integers:
     """The numbers of the items that each person has named, a row for each person."""
+    if isinstance(releases, Ragged) and len(releases) and (releases.sizes == releases.sizes[0]).all():
+        releases = releases.rows(np.arange(len(releases)))
     if isinstance(releases, np.ndarray) and releases.ndim == 2 and releases.dtype.kind in "iu":
         found = releases.astype(np.int64)
         if found.shape[1] != report.size or found.min(initial=0) < 0 or found.max(initial=0) >= len(report.items):

@@ -17,6 +17,7 @@ from dpwords.models.checking import Misfit
 from dpwords.models.fitting import EstimateMethod
 
 MEAN_ERROR = 0.8  # the mean absolute error of a normal variable, in standard errors
+WIDEST = 0.5  # the largest standard deviation that a number between 0 and 1 can have
 _OF_WORDS = ("starts", "ends", "patterns", "variants")  # proportions of words: errors are at least those of a sample
 _BY_MODEL = (
     "proportions of patterns come from a model of the population ({}): the intervals leave out what such a model misses"
@@ -103,6 +104,7 @@ class FoundAnswers:
     misfit: Misfit | None = None
     covariance: Floats | None = None
     answers: Floats | None = None
+    notes: tuple[str, ...] = ()
     proportions: Floats | None = None  # what `raw` becomes, unless that is the nearest numbers that sum to 1
 
     @classmethod
@@ -195,6 +197,8 @@ def estimates(found: FoundAnswers, *, confidence: float, releases: int, question
     apart = question == "patterns"
     expected = MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
     notes = []
+    if question == "variants" and len(known) and known.min() >= WIDEST:
+        raise hopeless(max(expected, HOPELESS), releases)
     if expected >= HOPELESS:
         raise hopeless(expected, releases)
     if expected > UNRELIABLE and method is EstimateMethod.CORRECTED:
@@ -230,6 +234,7 @@ def estimates(found: FoundAnswers, *, confidence: float, releases: int, question
         )
     for note in notes[:1] if expected > ROUGH else ():
         warnings.warn(note, stacklevel=4)
+    notes += found.notes
     none = proportions < NO_PROPORTION
     proportions, low = np.where(none, 0.0, proportions), np.where(none & ~np.isnan(low), 0.0, low)
     rows = (Estimate(float(v), float(a), float(b)) for v, a, b in zip(proportions, low, high, strict=True))

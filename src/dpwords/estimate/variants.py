@@ -10,7 +10,7 @@ candidates and of all other words, whose weights are fitted by expectation–max
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,10 +22,12 @@ from dpwords.estimate.asking import Asked
 from dpwords.estimate.decoding import likely_words
 from dpwords.estimate.results import Estimates, FoundAnswers, estimates, on_simplex
 from dpwords.estimate.tuning import LONGEST_INVERTED
+from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.private import Private
-from dpwords.models.choosing import split
+from dpwords.models.choosing import fitted, split
 from dpwords.models.fitting import EstimateMethod, fit
 from dpwords.models.population import Model, SameLength
+from dpwords.models.refined import ModelKind
 from dpwords.models.tuning import FEWEST_COMPARED
 
 _SINGULAR = 1e12  # the largest condition number of a table that is inverted
@@ -45,17 +47,21 @@ def estimated_variants(asked: Asked, most: int) -> Estimates:
     releases, mechanism, method = asked.releases, asked.mechanism, asked.method
     if len(releases) < 2:
         raise InvalidValue("one release tells nothing about how much releases vary: pass at least two")
-    alike = mechanism.language.alike
-    model = asked.fitted() if mechanism.is_linear or not alike else None
-    words, to_choose = split(releases.by_length()) if len(releases) >= FEWEST_COMPARED else (releases.by_length(),) * 2
-    candidates = _candidates(to_choose, mechanism, model, most)
-    inverts = alike and max(words) <= LONGEST_INVERTED and method != EstimateMethod.EM
-    every = releases.by_length()
+    alike, every = mechanism.language.alike, releases.by_length()
+    near = _nearest_linear(mechanism, every) if alike and not mechanism.is_linear else mechanism
+    inverts = alike and (near is not mechanism or (max(every) <= LONGEST_INVERTED and method != EstimateMethod.EM))
+    tables = _invertible(mechanism, every) if inverts else {}
+    model = asked.fitted() if near is mechanism else fitted(releases, near, ModelKind.CHAIN)
+    words, to_choose = split(every) if len(releases) >= FEWEST_COMPARED else (every, every)
+    some = {length: rows for length, rows in to_choose.items() if length in tables or not inverts}
+    candidates = _candidates(some, near, model, most)
     counted = np.array([_times(every, row) for row in candidates]) / len(releases)
-    if inverts or model is None:
-        raw, errors = _inverted(words, every, mechanism, candidates)
+    if inverts:
+        raw, errors = _inverted(words, every, tables, candidates)
+        left = every.keys() - tables.keys()
+        notes = (f"words of {min(left)} symbols and more are left out: nothing can be told about them",) if left else ()
         values = _within_lengths(raw, candidates, every)
-        found = FoundAnswers((), raw, errors, EstimateMethod.INVERSE, counted, proportions=values)
+        found = FoundAnswers((), raw, errors, EstimateMethod.INVERSE, counted, proportions=values, notes=notes)
     else:
         raw, errors = _mixed(model, candidates)
         found = FoundAnswers.of_model(model, (), raw, errors, counted, errors)
@@ -75,11 +81,19 @@ def estimated_variants(asked: Asked, most: int) -> Estimates:
     return estimates(kept, confidence=asked.confidence, releases=len(releases), question="variants")
 
 
-def _candidates(words: dict[int, Codes], mechanism: Private, model: Model | None, most: int) -> list[Codes]:
-    """The likeliest true words that most releases have; without a model, the words that were released most often."""
-    likely = words if model is None else likely_words(words, mechanism, model)
+def _nearest_linear(mechanism: Private, words: dict[int, Codes]) -> Exponential:
+    """The linear mechanism on free words that keeps as many symbols: good enough to guess true words by."""
+    symbols = sum(rows.size for rows in words.values())
+    changed = sum(mechanism.within(n).expected_distance(length=n) * len(rows) for n, rows in words.items())
+    wrong, others = max(changed / symbols, 1e-300), len(mechanism.language.alphabet) - 1
+    epsilon = math.log(max(others * (1 - wrong) / wrong, 1.0))
+    return Exponential(mechanism.language, min(max(epsilon, 1e-6), 100.0), limits=mechanism.limits)
+
+
+def _candidates(words: dict[int, Codes], mechanism: Private, model: Model, most: int) -> list[Codes]:
+    """The likeliest true words that most releases have."""
     found: list[tuple[int, Codes]] = []
-    for rows in likely.values():
+    for rows in likely_words(words, mechanism, model).values():
         distinct, times = np.unique(rows, axis=0, return_counts=True)
         found += [(int(number), row) for number, row in zip(times, distinct, strict=True)]
     found.sort(key=lambda each: (-each[0], each[1].tolist()))
@@ -92,24 +106,54 @@ def _times(words: dict[int, Codes], row: Codes) -> int:
     return 0 if rows is None else int((rows == row).all(axis=1).sum())
 
 
+def _invertible(mechanism: Private, lengths: Iterable[int]) -> dict[int, Floats]:
+    """The distances of releases by length, for all lengths up to the first one at which they tell nothing."""
+    found: dict[int, Floats] = {}
+    for length in sorted(lengths):
+        table = released_distances(mechanism.within(length), length) if length <= LONGEST_INVERTED else None
+        if table is None or np.linalg.cond(table) > _SINGULAR:
+            if not found:
+                raise InvalidValue(
+                    f"whole words of {length} symbols leave nothing that could be estimated at this ε and k: ask for "
+                    "shorter words or pairs of symbols (dfg), or release with a larger ε"
+                )
+            break
+        found[length] = table
+    return found
+
+
 def _inverted(
-    words: dict[int, Codes], every: dict[int, Codes], mechanism: Private, candidates: Sequence[Codes]
+    words: dict[int, Codes], every: dict[int, Codes], tables: dict[int, Floats], candidates: Sequence[Codes]
 ) -> tuple[Floats, Floats]:
     """Unbiased proportions of words, and their standard errors by how much releases vary.
 
     The proportion of a length is that of all releases, which is known; `words` are those that had no part in the choice
     of the candidates, or all if it left none of a length.
     """
-    weights = {length: inverse_weights(mechanism.within(length), length) for length in {len(c) for c in candidates}}
     raw, errors, number = np.zeros(len(candidates)), np.zeros(len(candidates)), sum(map(len, every.values()))
     for index, row in enumerate(candidates):
-        rows, length = words.get(len(row), every[len(row)]), len(every[len(row)]) / number
-        counts = weights[len(row)][(rows != row).sum(axis=1)]
-        mean = counts.mean()
+        rows, length, table = words.get(len(row), every[len(row)]), len(every[len(row)]) / number, tables[len(row)]
+        times = np.bincount((rows != row).sum(axis=1), minlength=len(row) + 1).astype(np.float64)
+        mean, variance = _inverted_mean(times, table, inverse_weights(table))
         raw[index] = length * mean
-        variance = length**2 * counts.var() / len(rows) + mean**2 * length * (1 - length) / number
-        errors[index] = np.sqrt(variance)
+        errors[index] = np.sqrt(length**2 * variance / len(rows) + mean**2 * length * (1 - length) / number)
     return raw, errors
+
+
+def _inverted_mean(times: Floats, table: Floats, weights: Floats) -> tuple[float, float]:
+    """The mean of the weights of some releases, given how many are at each distance, and the variance of one weight.
+
+    Few releases are near a word, and their weights are large: if none happens to be there, those that are seen hardly
+    vary. So the variance is at least that which follows from the likeliest distances of the true words, with two words
+    more that are the candidate, and two that are not.
+    """
+    number, mixture = float(times.sum()), Mixture(table.T, times)
+    mean = float(times @ weights) / number
+    seen = float(times @ (weights - mean) ** 2) / number
+    true = fit(mixture, np.full(len(table), 1 / len(table))).chances
+    own = (number * true[0] + 2) / (number + 4)
+    likely = np.append(own, true[1:] * (1 - own) / max(float(true[1:].sum()), 1e-300))
+    return mean, max(seen, float(likely @ (table @ weights**2)) - own**2)
 
 
 def _within_lengths(raw: Floats, candidates: Sequence[Codes], every: dict[int, Codes]) -> Floats:
@@ -123,11 +167,10 @@ def _within_lengths(raw: Floats, candidates: Sequence[Codes], every: dict[int, C
     return found
 
 
-def inverse_weights(mechanism: Private, length: int) -> Floats:
-    """g(j) for each distance j: Σ_j P(j | i)·g(j) is 1 if the candidate is at distance i = 0 from the word, else 0.
+def released_distances(mechanism: Private, length: int) -> Floats:
+    """P(j | i), the probability that a release of a word at distance i from a candidate is at distance j from it.
 
-    P(j | i) is the probability that a release of a word at distance i from the candidate is at distance j from it. A
-    release with D changes has t of them among the i positions where the two differ; each of these leads to the
+    A release with D changes has t of them among the i positions where the two differ; each of these leads to the
     candidate's symbol with probability 1/(m − 1). Cost: length⁴.
     """
     proportions, others = mechanism.distance_distribution(length=length), max(len(mechanism.language.alphabet) - 1, 1)
@@ -139,12 +182,12 @@ def inverse_weights(mechanism: Private, length: int) -> Floats:
                 for back in range(t + 1):
                     hits = math.comb(t, back) * (1 / others) ** back * (1 - 1 / others) ** (t - back)
                     table[i, i - back + changes - t] += chance * inside * hits
-    if np.linalg.cond(table) > _SINGULAR:
-        raise InvalidValue(
-            f"whole words of {length} symbols leave nothing that could be estimated at this ε and k: ask for shorter "
-            "words or pairs of symbols (dfg), or release with a larger ε"
-        )
-    return np.linalg.solve(table, np.eye(length + 1)[0])
+    return table
+
+
+def inverse_weights(table: Floats) -> Floats:
+    """g(j) for each distance j: Σ_j P(j | i)·g(j) is 1 if the candidate is at distance i = 0 from the word, else 0."""
+    return np.linalg.solve(table, np.eye(len(table))[0])
 
 
 class Mixture:
