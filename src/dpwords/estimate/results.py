@@ -194,6 +194,8 @@ def estimates(found: FoundAnswers, *, confidence: float, releases: int, question
     names = list(labels)
     known = errors if least is None else np.where(np.isnan(errors), least, errors)
     counting = known[(proportions >= AT_ZERO) | (raw != proportions)]
+    if question == "variants":
+        counting = np.append(counting, np.hypot.reduce(counting))  # what is left for all other words
     apart = question == "patterns"
     expected = MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
     notes = []
