@@ -83,6 +83,7 @@ class Score:
 
     truth: Truth
     people: int
+    free: bool
     hits: Counter[Label] = field(default_factory=Counter)
     tried: Counter[Label] = field(default_factory=Counter)
     covered: list[float] = field(default_factory=list)
@@ -107,7 +108,7 @@ class Score:
         shares, true = self.truth.shares(), self.truth.values
         partial = found[0].question in ("rates", "variants")  # states that are left, and the most frequent words
         asked = [label for label, share in shares.items() if share > SOME and (label in table or not partial)]
-        asked = [label for label in asked if table.get(label) != (1, 1, 1)]  # certain, by the system alone
+        asked = [label for label in asked if self.free or true[label] < 1 - ROUNDING]  # else certain, by the system
         seen, half, of_sample = 0, 0.0, 0.0
         with_interval = [label for label in asked if label not in table or not np.isnan(table[label].low)]
         for label in with_interval:
@@ -233,7 +234,8 @@ def measured(cell: Cell) -> list[Row]:
     warnings.simplefilter("ignore")  # estimates that are called rough are what is shown here
     begin, reports = time.perf_counter(), cell.mechanism == "Report"
     people = population(cell.population, free=cell.free)
-    scores = {question: Score(people.truth(question, by_person=reports), cell.people) for question in cell.questions}
+    truths = {question: people.truth(question, by_person=reports) for question in cell.questions}
+    scores = {question: Score(truth, cell.people, cell.free) for question, truth in truths.items()}
     mechanism = None if reports else mechanism_of(people, cell)
     for repetition in range(cell.repetitions):
         coins = cell.coins(repetition)

@@ -115,10 +115,20 @@ PRIVATE: dict[str, list[Case]] = {
         Case("--input {words} --question lengths", 2),
         Case("--input {cut} --column w --alphabet a-z -e 1 --question lengths", 2),
     ],
+    "describe": [
+        Case("{words} --column w --alphabet a-z -e 1"),
+        Case("{words}", 2),
+        Case("{bad} --alphabet a-z -e 1", 2),
+    ],
+    "attack": [  # likewise
+        Case("--released {words}", 2),
+        Case("--released {words} --alphabet a-z", 2),
+        Case("--released {cut} --alphabet a-z", 2),
+        Case("--alphabet a-z -e 1 --length 3"),
+    ],
 }
 PUBLIC = {
     "accuracy",
-    "attack",
     "audit",
     "completion",
     "ledger as-text",

@@ -149,7 +149,7 @@ SECRET = "gattaca"
         (["accuracy", "-e", f"1,{SECRET}", "--alphabet", "acgt", "--length", "2"], "as in 1,2,5,10"),
         (
             [SECRET, "--alphabet", "acgt", "-e", "1"],
-            "use one of release, accuracy, estimate, audit, attack, draw, study, ledger",
+            "use one of release, accuracy, estimate, describe, audit, attack, draw, study, ledger",
         ),
         (
             ["audit", "--literal", "--utility", "linear", "--alphabet", "ab", "--length", "2", "-e", "1"],

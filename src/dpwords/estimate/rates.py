@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from dpwords.core.scaled import Floats, Integers
-from dpwords.estimate.results import Estimate, Estimates, FoundAnswers, estimates, interval_factor, on_simplex
+from dpwords.estimate.results import (
+    Estimate,
+    Estimates,
+    FoundAnswers,
+    estimates,
+    interval_factor,
+    on_simplex,
+    sampling_errors,
+)
+from dpwords.estimate.uncertainty import scaled_to
 from dpwords.models.fitting import EstimateMethod
 
 
@@ -22,7 +31,8 @@ class Rates(Estimates):
 def rates(found: FoundAnswers, confidence: float, releases: int) -> Rates:
     """The rates from proportions of pairs and their covariances, by the delta method. Cost: labels · labels.
 
-    A rate is r = p/s with the sum s of the proportions in its row, so that its derivative is ([same label] − r)/s.
+    A rate is r = p/s with the sum s of the proportions in its row, so that its derivative is ([same label] − r)/s. No
+    error is below that of a sample of as many true steps from its state.
     """
     table = estimates(found, confidence=confidence, releases=releases, question="transitions")
     assert found.covariance is not None
@@ -36,8 +46,10 @@ def rates(found: FoundAnswers, confidence: float, releases: int) -> Rates:
     kept, scale = np.flatnonzero(known), np.where(known, sums, 1.0)
     half = _derived(found.covariance, value, row, scale)
     covariance = _derived(half[kept].T, value, row, scale)[kept]
-    errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
-    value, half = value[kept], interval_factor(confidence) * errors
+    assert found.answers is not None
+    value, left = value[kept], np.maximum((found.answers * sums)[kept], 1.0)  # how often the state is left
+    errors = np.maximum(np.sqrt(np.maximum(np.diagonal(covariance), 0.0)), sampling_errors(value, left))
+    covariance, half = scaled_to(covariance, errors), interval_factor(confidence) * errors
     low, high = np.clip(value - half, 0.0, 1.0), np.clip(value + half, 0.0, 1.0)
     labels, counted = [found.labels[number] for number in kept.tolist()], _counted(found, row, len(rows))[kept]
     open_rows = len(rows) - len(set(row[kept].tolist()))

@@ -8,7 +8,7 @@ from typing import Self
 
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import Distance
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language, checked_language
 from dpwords.mechanisms.private import StepDone, Weighted
 from dpwords.mechanisms.summary import InForce
@@ -76,7 +76,12 @@ class Exponential(Weighted):
         return self.utility.is_linear
 
     def estimable(self, length: int) -> bool:
-        return self.distance == "hamming" and (self.language.alike or self.weights(length).rate is not None)
+        if self.distance != "hamming":
+            return False
+        try:
+            return self.language.alike or self.weights(length).rate is not None
+        except TooLarge:
+            return False
 
     @property
     def calibration(self) -> CalibrationMethod:

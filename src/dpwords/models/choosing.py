@@ -183,7 +183,7 @@ def _candidates(mechanism: Private, words: WordRows, kind: ModelKind | None) -> 
             if parameters > symbols and (kind is None or counted is not Counted.FROM_START):
                 continue
             yield from (Candidate(shape, pseudo) for pseudo in PSEUDO)
-    if kind is not None and max(lengths) < 2:
+    if kind not in (None, ModelKind.CHAIN) and max(lengths) < 2:  # words of one symbol have no steps
         yield Candidate(ModelShape(base, limits=limits))
 
 
