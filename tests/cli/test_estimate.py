@@ -64,7 +64,7 @@ def test_an_inversion_by_hand(tmp_path: Path) -> None:
         half = 1.96 * 2 * math.sqrt(proportion * (1 - proportion) / 100)
         assert high - estimate == pytest.approx(half, rel=0.02)
         assert low == pytest.approx(max(estimate - half, 0), abs=0.01)
-    assert "frequencies from 100 releases, by inversion; intervals of 0.95" in done.stderr
+    assert "frequencies from 100 releases, by inversion; 95% intervals" in done.stderr
     narrower = table(
         run("estimate", "--input", str(source), *public, "--question", "starts", "--confidence", "0.5").stdout
     )

@@ -42,6 +42,11 @@ def test_by_hand() -> None:
     assert found.total_error == pytest.approx(0.8 * 0.05)
 
 
+def test_what_neither_has_is_no_error_of_all_differences_together() -> None:
+    one, other = table({"a": (0.7, 0.03), "b": (0.0, 0.5)}), table({"a": (0.5, 0.04), "b": (0.0, 0.5)})
+    assert difference(one, other).total_error == pytest.approx(0.8 * 0.05)
+
+
 def test_confidence_is_that_of_the_first_unless_another_is_passed() -> None:
     one, other = table({"a": (0.5, 0.1)}, confidence=0.9), table({"a": (0.5, 0.0)})
     assert difference(one, other)["a"].high == pytest.approx(0.1644854, abs=1e-6)
@@ -84,7 +89,8 @@ def test_labels_of_one_table_only() -> None:
         (table({"a": (1, 0), "b": (0, 0)}, "patterns"), table({"a": (1, 0)}, "patterns"), "different patterns"),
         ({"a": 0.5}, {"a": 0.5}, "differences are those of two estimates"),
         ([], [], "differences are those of two estimates"),
-        (table({"a": (1, 0)}), None, "estimates by position"),
+        (table({"a": (1, 0)}), None, "differences are those of two estimates"),
+        (table({"a": (1, 0)}), {"a": 0.5}, "differences are those of two estimates"),
     ],
 )
 def test_what_cannot_be_compared(one: Any, other: Any, message: str) -> None:

@@ -42,6 +42,11 @@ def test_what_is_refused() -> None:
         refuse("projected onto a language .* over an alphabet alone", partial(projected, ["ab", "b"], onto))
     stairs = dw.Exponential(dw.GridWorld(3, 3), 4.0, k=2, utility=dw.Staircase(), calibration="textbook")
     refuse("fall linearly", lambda: ask(["EESS"], stairs))
+    free = dw.Exponential(dw.Words("ab"), 4.0, k=2)
+    refuse("pairs or variants, which need none", lambda: dw.estimate.model(["abab"] * 9, free))
+    refuse("pairs or variants, which need none", lambda: dw.estimate.variants(["abab"] * 9, free, method="em"))
+    refuse("needs no model", lambda: ask(["ab"], FREE, method="inverse", model="chain"))
+    refuse("model is 'auto', 'chain'", lambda: ask(["ab"], FREE, model=3))  # type: ignore[arg-type]
     refuse("at least one", lambda: dw.estimate.patterns(["ab"], FREE, []))
     refuse("list of patterns", lambda: dw.estimate.patterns(["ab"], FREE, "ab"))
     refuse("symbol 2 of the pattern", lambda: dw.estimate.patterns(["ab"], FREE, ["ax"]))

@@ -168,6 +168,31 @@ def test_words_that_the_model_does_not_explain_are_found_and_others_are_not() ->
     assert "600 times" in text
 
 
+@pytest.mark.parametrize("kind", ["auto", "chain", "by place", "two steps"])
+def test_words_of_one_symbol_have_a_model(kind: Any) -> None:
+    mechanism = dw.Exponential(dw.Words("abc"), 3.0)
+    releases = mechanism.seeded(1).release_all(["a"] * 250 + ["b"] * 50)
+    model = dw.estimate.model(releases, mechanism, kind)
+    assert model.kind == "chain"
+    assert model.transitions[None]["a"] == pytest.approx(250 / 300, abs=0.08)
+    assert (
+        dw.estimate.starts(releases, mechanism)["a"].low < 250 / 300 < dw.estimate.starts(releases, mechanism)["a"].high
+    )
+
+
+def test_where_the_model_does_not_fit_the_next_best_one_counts_for_errors() -> None:
+    """Ten words, drawn at random once: all models mix their parts, so that too few words are the same."""
+    mechanism, rng = dw.Exponential(dw.Words("abcd"), 4.0), np.random.default_rng(8)
+    few, random = rng.integers(4, size=(10, 9))[rng.integers(10, size=1500)], rng.integers(4, size=(1500, 9))
+    for words, fits in ((few, False), (random, True)):
+        releases = mechanism.seeded(2).release_codes(words)
+        model = dw.estimate.model(releases, mechanism)
+        assert (model.misfit is None) == fits
+        in_full = [each for each in model.rivals if each.doubt == 0.5 and each.is_runner_up]
+        assert len(in_full) == (0 if fits else 1)
+        assert fits or in_full[0].evidence.groups.size != in_full[0].best_evidence.groups.size  # of another kind
+
+
 def test_what_contradicts_a_model_is_told_in_numbers() -> None:
     """Words that stay or alternate from one of two symbols on are 4, each with 1/4, and of random ones two are the same
     with 2⁻¹². 19 steps that change with 0.2 or with 0.8 have changes around 3.8 or 15.2 with a variance of 3.04, which

@@ -46,7 +46,7 @@ def test_arrows_are_as_wide_as_estimates_and_bands_as_the_upper_ends() -> None:
     text = words(figure)
     for shown in ("50%", "(45–55)", "30%", "(25–35)", "20%", "(15–25)", "the wider, the larger the proportion"):
         assert shown in text
-    assert "pale: up to the upper end of the interval of 0.9" in text
+    assert "pale: up to the upper end of the 90% interval" in text
     assert "cancel" not in text
 
 
@@ -105,7 +105,7 @@ def test_bars_of_pairs_have_both_names_in_full_and_intervals() -> None:
         assert figure.bbox.x0 <= box.x0 < box.x1 <= axes.bbox.x0
     rows = [label.get_window_extent() for label in axes.get_yticklabels()]
     assert not any(one.overlaps(other) for one, other in itertools.combinations(rows, 2))
-    (container,) = (each for each in axes.containers if each.get_label() == "estimated, with intervals of 0.9")
+    (container,) = (each for each in axes.containers if each.get_label() == "estimated, with 90% intervals")
     (lines,) = container.lines[2]
     assert [segment[:, 0].tolist() for segment in lines.get_segments()] == [pytest.approx([0.15, 0.25])] * 5
     assert of_kind(figure, "counted")[0].get_xdata().tolist() == [0.1] * 5

@@ -55,7 +55,7 @@ def test_visits_on_a_grid_are_a_heat_map() -> None:
     assert "reaches 0" not in words(figure)
     unsure = plots.estimates(estimates("visits", {(0, 1): 0.98, (1, 0): 0.02}), GRID, "a title of my own")
     assert [mark.get_xydata().tolist() for mark in of_kind(unsure, "unsure")] == [[[0.0, 1.0]]]
-    assert "grey dot: the interval of 0.9 reaches 0" in words(unsure)
+    assert "grey dot: the 90% interval reaches 0" in words(unsure)
     assert "a title of my own" in words(unsure)
 
 
@@ -69,7 +69,7 @@ def test_steps_on_a_grid_are_wedges_as_wide_as_their_proportions() -> None:
     assert wedges[1][2][0] < wedges[1][0][0]  # back, on the other side of the line
     assert (wedges[0][2][1] > 0) != (wedges[1][2][1] > 0)
     assert "the widest is 60% of all steps" in words(figure)
-    assert "pale: up to the upper end of the interval of 0.9" in words(figure)
+    assert "pale: up to the upper end of the 90% interval" in words(figure)
     (behind,) = of_kind(figure, "interval")  # for the estimates, and not for the counts
     uppers = [float(np.hypot(*(path.vertices[1] - path.vertices[0]))) for path in behind.get_paths()]
     assert np.array(uppers) / widths == pytest.approx([0.65 / 0.6, 0.35 / 0.3, 0.15 / 0.1])

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from dpwords.cli.tables import table
 from dpwords.cli.terminal import Terminal, emit, status
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import InvalidValue, TooLarge, rendered
+from dpwords.recipes.fields import as_option
 
 if TYPE_CHECKING:
     from dpwords.estimate import Forecast
@@ -44,11 +45,11 @@ def accuracy_of_people(
         [
             title,
             *table(_HEADER, rows, Terminal.of_output()),
-            f"(±: mean half-width of the intervals of {first.confidence:g} of {first.labels} proportions, which are "
-            f"{1 / first.labels:.2g} on average)",
+            f"(±: mean half-width of the {100 * first.confidence:g}% intervals of {first.labels} proportions, which "
+            f"are {1 / first.labels:.2g} on average)",
             "(sum of errors: of all proportions together, as estimated, and as counted without taking the noise out)",
             "(simulated: real people differ from that, so these are orders of magnitude)",
-            *(f"({where}: {refusal.message})" for where, refusal in refusals.items()),
+            *(f"({where}: {rendered(refusal.message, as_option)})" for where, refusal in refusals.items()),
         ]
     )
 

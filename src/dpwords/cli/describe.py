@@ -195,9 +195,12 @@ class ReleaseText:
             return ""
         if self.several:
             return "Its rate was calibrated to the ε of each word." if found.calibration is not None else ""
-        at = f" for words of length {self.length}" if found.proof is not None else ""
-        proven = "" if found.proof is None else f"; the rate is proven {found.proof.in_words}"
-        return f"{'In detail' if found.calibration is None else 'Calibration'}{at}: {found.text}{proven}."
+        if found.c is not None and found.proof is not None:
+            return (
+                f"For words of length {self.length}, {found.c / self.promise.epsilon:.1%} of ε goes into the rate at "
+                f"which they fall, which is proven {found.proof.in_words}."
+            )
+        return f"{'In detail' if found.calibration is None else 'Calibration'}: {found.text}."
 
     def _accuracy(self) -> str:
         lines = [] if self.summary is None else self.summary.figures()
@@ -295,7 +298,8 @@ class ReleaseText:
             refuse_several_epsilons(self.read.recipe)
             how = approach(self.read.mechanism, max(self.length, 1))
         except DPWordsError as error:
-            return f"{beginning} cannot be estimated by dpwords: {rendered(error.message, as_option)}."
+            reason = rendered(error.message, as_option).rsplit(": ", 1)[0]  # without what would have been better
+            return f"{beginning} cannot be estimated by dpwords: {reason}."
         return (
             f"{beginning} can be estimated by {how}. The confidence intervals of 'dpwords estimate' take the noise "
             "into account; releases of one person count as if they came from several people."

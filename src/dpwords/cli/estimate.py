@@ -268,7 +268,7 @@ def _report(rows: EstimateRows, of_files: Sequence[str]) -> None:
     apart = rows.by_position or first.question in ("patterns", "rates", "variants")
     what = "proportions" if rows.compared is None else "differences"
     off = "" if apart else f"; all {what} together are off by about {first.total_error:.2g}"
-    sure = "no intervals" if math.isnan(first.total_error) else f"intervals of {first.confidence:.4g}{off}"
+    sure = "no intervals" if math.isnan(first.total_error) else f"{100 * first.confidence:.4g}% intervals{off}"
     sizes = " and ".join(f"{number:,}" for number in rows.releases)
     note(f"{first.question} from {sizes} releases, by {rows.method}; {sure}")
     if rows.compared is not None:
@@ -276,6 +276,8 @@ def _report(rows: EstimateRows, of_files: Sequence[str]) -> None:
         note(f"differences are {' − '.join(rows.compared)}; {clear} of {number} have intervals without 0")
     notes = rows.notes()
     more = len(notes) - _MOST_NOTES
-    others = [f"{more} more notes are in a .json file that --output names"] if more > 0 else []
+    others = (
+        [f"a .json file that --output names has {more} more {'note' if more == 1 else 'notes'}"] if more > 0 else []
+    )
     for text in (*of_files, *notes[:_MOST_NOTES], *others):
         note(f"note: {text}")

@@ -194,7 +194,7 @@ class EstimateRows:
     def notes(self) -> list[str]:
         """What to beware of, each with its position."""
         return [
-            f"{self._position(number)}: {text}" if self.by_position else text
+            f"position {self._position(number)}: {text}" if self.by_position else text
             for number, one in enumerate(self.tables)
             for text in one.notes
         ]

@@ -27,7 +27,7 @@ from dpwords.estimate.results import (
     sampling_errors,
 )
 from dpwords.estimate.tuning import CLEARLY
-from dpwords.estimate.uncertainty import answered, disagreement, scaled_to
+from dpwords.estimate.uncertainty import answered, disagreement, inner_chances, scaled_to
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import hidden_runs
@@ -65,8 +65,10 @@ class Asked:
         interval_factor(self.confidence)
         if self.method not in METHODS:
             raise InvalidValue("method is 'auto', 'inverse' (free words) or 'em'")
-        if isinstance(self.model, str):
+        if isinstance(self.model, str) or not (self.model is None or hasattr(self.model, "fitted_to")):
             checked_model(self.model)
+        if self.method == INVERSE and self.model not in (None, ANY):
+            raise InvalidValue(f"an inversion needs no model: leave out {named('method')} or {named('model')}")
         if self.question == "visits" and self.mechanism.language.system is None:
             raise InvalidValue("only runs of a system visit states: ask for frequencies of symbols instead")
 
@@ -96,7 +98,7 @@ class Asked:
         inverse = self._inverted(question, joint)
         if self.method == INVERSE or not self.mechanism.is_linear:
             return inverse
-        if self._is_given or (len(self.releases) >= FEWEST_COMPARED and not self._is_sure(inverse, question)):
+        if self._is_given or (self._may_gain and not self._is_sure(inverse, question)):
             return self._better(inverse, self._of(hidden_runs(self.mechanism.language, self.mechanism.limits)), joint)
         return inverse
 
@@ -108,8 +110,13 @@ class Asked:
             raise InvalidValue(
                 f"inversion is biased on a system, where a step depends on the one before: use {named('method', 'em')}"
             )
-        asked = isinstance(self.model, str) and self.model != ANY
-        return not alike or self.method == EM or (asked and self.method != INVERSE)
+        return not alike or self.method == EM or (isinstance(self.model, str) and self.model != ANY)
+
+    @property
+    def _may_gain(self) -> bool:
+        """Whether there are enough releases to choose a model by, and a chain has so few steps that it has errors."""
+        symbols, limits = len(self.mechanism.language.alphabet), self.mechanism.limits
+        return len(self.releases) >= FEWEST_COMPARED and symbols * (symbols + 1) <= limits.interval_parameters
 
     @property
     def _is_given(self) -> bool:
@@ -228,6 +235,9 @@ class Asked:
         self._refuse_without_answers(question)
         model = self.fitted()
         proportions, errors, covariance = answered(model.evidence, model.population, question, model.chances, joint)
+        if self.mechanism.language.alike:
+            inner = answered(model.evidence, model.population, question, inner_chances(model))
+            errors = np.maximum(errors, inner.errors)
         errors = np.hypot(errors, disagreement(model.rivals, question))
         words = self.releases.by_length()
         least = np.where(proportions > 0, self._promised_error(), 0.0)

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpwords.errors import InvalidValue
 from dpwords.estimate.results import MEAN_ERROR, Estimate, Estimates, interval_factor, sampling_errors
+from dpwords.estimate.tuning import AT_ZERO
 
 _INCOMPLETE = ("variants", "rates")  # a label that is missing there is not known to be 0
 
@@ -17,8 +18,9 @@ _INCOMPLETE = ("variants", "rates")  # a label that is missing there is not know
 class Differences(Estimates):
     """Differences between proportions of two populations, by label: values and intervals are between −1 and 1.
 
-    `of` are the numbers of releases of the two. `counted` is the difference between the plain counts, and the other
-    attributes are those of `Estimates`, for both together.
+    `of` are the numbers of releases of the two, and `found` the labels that at least one of them seems to have.
+    `counted` is the difference between the plain counts, and the other attributes are those of `Estimates`, for both
+    together.
 
     >>> from dpwords import Exponential, Words, estimate
     >>> mechanism = Exponential(Words("ab"), epsilon=3)
@@ -29,11 +31,12 @@ class Differences(Estimates):
     """
 
     of: tuple[int, int] = (0, 0)
+    found: Sequence[Any] = ()
 
     @property
     def total_error(self) -> float:
-        """The sum of the absolute errors to expect of the differences."""
-        return MEAN_ERROR * sum(self.errors.values())
+        """The sum of the absolute errors to expect of the differences, but for those of what neither seems to have."""
+        return MEAN_ERROR * math.fsum(self.errors[label] for label in self.found)
 
     @property
     def beyond_chance(self) -> list[Any]:
@@ -77,11 +80,11 @@ def difference(
     """
     if isinstance(one, Estimates) and isinstance(other, Estimates):
         return _difference(one, other, confidence)
-    if isinstance(one, Estimates) or isinstance(other, Estimates):
-        raise InvalidValue("estimates by position are compared with estimates by position: pass two of the same kind")
-    tables = [each if isinstance(each, (list, tuple)) else () for each in (one, other)]
+    tables = [each if isinstance(each, (list, tuple)) else (each,) for each in (one, other)]
     if not all(tables) or not all(isinstance(table, Estimates) for each in tables for table in each):
         raise InvalidValue("differences are those of two estimates: pass for example what frequencies returned, twice")
+    if isinstance(one, Estimates) or isinstance(other, Estimates):
+        raise InvalidValue("estimates by position are compared with estimates by position: pass two of the same kind")
     if len(one) != len(other):
         raise InvalidValue(
             f"one has a table for each of {len(one)} positions, and the other for each of {len(other)}: compare words "
@@ -132,6 +135,7 @@ def _difference(one: Estimates, other: Estimates, confidence: float | None) -> D
         rough=one.rough or other.rough,
     )
     made.of = one.releases, other.releases
+    made.found = [label for label in labels if max(_part(one, label)[0], _part(other, label)[0]) >= AT_ZERO]
     return made
 
 

@@ -15,7 +15,7 @@ from dpwords.core.checks import whole_number
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import Codes, Ragged
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.estimate.asking import answered_question, counted_question
 from dpwords.estimate.results import Estimates, interval_factor
 from dpwords.estimate.tuning import BATCHES, MOST_PLANNED, POPULATION, SIMULATED_PEOPLE
@@ -79,7 +79,7 @@ def forecast(
     >>> round(found.half_width, 3), round(found.of_true_words, 4), found.method
     (0.007, 0.0014, 'inverse')
     """
-    number, positions = whole_number(people, "people", 2), whole_number(length, "length", 1)
+    number, positions = whole_number(people, named("people"), 2), whole_number(length, "length", 1)
     factor = interval_factor(confidence)
     _check(question, mechanism)
     language, limits = mechanism.language, mechanism.limits

@@ -53,7 +53,8 @@ def rates(found: FoundAnswers, confidence: float, releases: int) -> Rates:
     low, high = np.clip(value - half, 0.0, 1.0), np.clip(value + half, 0.0, 1.0)
     labels, counted = [found.labels[number] for number in kept.tolist()], _counted(found, row, len(rows))[kept]
     open_rows = len(rows) - len(set(row[kept].tolist()))
-    notes = (f"{open_rows} states may not occur at all, and are left out",) if open_rows else ()
+    states = "a state may not occur at all, and is" if open_rows == 1 else f"{open_rows} states may not occur, and are"
+    notes = (f"{states} left out",) if open_rows else ()
     result = Rates(
         zip(labels, map(Estimate, value.tolist(), low.tolist(), high.tolist()), strict=True),
         question="rates",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -74,8 +75,8 @@ class Estimates(dict[Any, Estimate]):
     def total_error(self) -> float:
         """The sum of the absolute errors to expect of the proportions that are not estimated as 0, by their
         intervals."""
-        wide = 2 * interval_factor(self.confidence)
-        return MEAN_ERROR * sum(each.high - each.low for each in self.values() if each.value >= AT_ZERO) / wide
+        values, low, high = (np.array([each[end] for each in self.values()]) for end in range(3))
+        return expected_error(values, low, high, self.confidence)
 
 
 def interval_factor(confidence: object) -> float:
@@ -198,24 +199,17 @@ def estimates(found: FoundAnswers, *, confidence: float, releases: int, question
         counting = np.append(counting, np.hypot.reduce(counting))  # what is left for all other words
     apart = question == "patterns"
     expected = MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
-    notes = []
     if question == "variants" and len(known) and known.min() >= WIDEST:
-        raise hopeless(max(expected, HOPELESS), releases)
-    if expected >= HOPELESS:
-        raise hopeless(expected, releases)
-    if expected > UNRELIABLE and method is EstimateMethod.CORRECTED:
-        raise InvalidValue(
-            f"nothing reliable can be estimated from {releases} releases at this ε: the mechanism's "
-            "normalising constant depends on the private word, and the releases tell too little to correct for it; "
-            "release with a larger ε, or with "
-            "Online"
-        )
+        expected = max(expected, HOPELESS)
+    _refuse_useless(found, expected, releases)
+    notes = []
     if expected > ROUGH:
-        off_by = "a proportion is" if apart else "all proportions together are"
-        most = 1 if apart else 2
+        off_by, most, off = "a proportion is", 1, expected
+        if not apart:
+            off_by, most, off = "all proportions together are", 2, expected_error(proportions, low, high, confidence)
         notes.append(
             f"the estimates are rough: {releases} releases are few for this ε, and {off_by} off by about "
-            f"{expected:.1f} (of at most {most})"
+            f"{expected if math.isnan(off) else off:.1f} (of at most {most})"
         )
     if releases < VERY_FEW:
         notes.append(f"{releases} releases are very few: intervals are rough")
@@ -255,6 +249,19 @@ def estimates(found: FoundAnswers, *, confidence: float, releases: int, question
     )
 
 
+def _refuse_useless(found: FoundAnswers, expected: float, releases: int) -> None:
+    """Raise `InvalidValue` if estimates that are expected to be off by so much, together, are of no use."""
+    if expected >= HOPELESS:
+        raise hopeless(expected, releases)
+    most = UNRELIABLE if found.misfit is None else UNRELIABLE / 2
+    if expected > most and found.method is EstimateMethod.CORRECTED:
+        raise InvalidValue(
+            f"nothing reliable can be estimated from {releases} releases at this ε: the mechanism's normalising "
+            "constant depends on the private word, and the releases tell too little to correct for it; release with a "
+            "larger ε, or with Online"
+        )
+
+
 def within_bounds(raw: Floats, half: Floats) -> tuple[Floats, Floats]:
     """The intervals, between 0 and 1, of proportions whose normal likelihood is at most so much below its largest value
     there, given the half-widths that they would have without these bounds. So they are never empty.
@@ -265,6 +272,11 @@ def within_bounds(raw: Floats, half: Floats) -> tuple[Floats, Floats]:
     high = np.where(raw < 0, raw + np.hypot(raw, half), raw + half)
     low = np.where(raw > 1, raw - np.hypot(raw - 1, half), raw - half)
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def expected_error(values: Floats, low: Floats, high: Floats, confidence: float) -> float:
+    """The sum of the absolute errors to expect of the proportions that are not estimated as 0, by their intervals."""
+    return MEAN_ERROR * math.fsum((high - low)[values >= AT_ZERO]) / (2 * interval_factor(confidence))
 
 
 def errors_rough(errors: Floats) -> bool:

@@ -18,8 +18,9 @@ import numpy as np
 from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.questions import NONE, RunQuestion
 from dpwords.estimate.tuning import FEWEST_USES, INFORMATION_STEPS, MOST_LENGTHS, SMALL, UNSEEN
+from dpwords.models.fitting import normalised
 from dpwords.models.hidden import Hidden
-from dpwords.models.population import Part, Rival, RunEvidence
+from dpwords.models.population import Model, Part, Rival, RunEvidence
 from dpwords.spaces.graph import Flags
 
 _TWO_SIDED = 1.96  # standard errors at which a chance on the boundary counts as rejected
@@ -80,6 +81,15 @@ def expected_answers(
         whole += question.sizes(part.length) * words
         lengths[part.length] += words
     return np.divide(total, whole, out=np.zeros_like(total), where=whole > 0), whole, lengths
+
+
+def inner_chances(model: Model) -> Floats:
+    """Chances near those of a model, and none on the boundary, as if each step had been used once more.
+
+    On the boundary a chance has no standard error, and those of others are what they would be if it were known.
+    """
+    uses = model.evidence.expected(model.chances)[1]
+    return normalised(uses + 1.0, model.evidence.groups)
 
 
 def disagreement(rivals: Sequence[Rival], question: RunQuestion) -> Floats:

@@ -48,6 +48,8 @@ def estimated_variants(asked: Asked, most: int) -> Estimates:
     if len(releases) < 2:
         raise InvalidValue("one release tells nothing about how much releases vary: pass at least two")
     alike, every = mechanism.language.alike, releases.by_length()
+    if method == EstimateMethod.EM and not mechanism.is_linear:
+        asked.fitted()  # raises
     near = _nearest_linear(mechanism, every) if alike and not mechanism.is_linear else mechanism
     inverts = alike and (near is not mechanism or (max(every) <= LONGEST_INVERTED and method != EstimateMethod.EM))
     tables = _invertible(mechanism, every) if inverts else {}

@@ -117,6 +117,9 @@ class ByLength(Private):
             progress(f"choosing a mechanism for words of length {length}", None)
         super().prepare(length, progress)
 
+    def estimable(self, length: int) -> bool:
+        return self.at(length).estimable(length)
+
     def notes(self, lengths: Sequence[int]) -> list[str]:
         used: dict[str, list[int]] = {}
         for length in lengths:

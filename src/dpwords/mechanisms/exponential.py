@@ -160,6 +160,6 @@ class Exponential(Weighted):
             )
         is_fallback = calibration == "textbook" and self._given[1] == "tight"
         apart = "Hamming" if self.distance == "hamming" else "Levenshtein"
-        falls = "fall exponentially with" if self.is_linear else f"fall by the utility {self.utility} of"
-        drawn = f"by the exponential mechanism, with probabilities that {falls} the {apart} distance from the true word"
+        falls = f"probabilities that fall {self.utility.falls} the {apart} distance from the true word"
+        drawn = f"by the exponential mechanism, with {falls}"
         return InForce(text, calibration, c, proof, is_fallback, drawn)

@@ -51,10 +51,12 @@ class DistanceEvidence(Evidence):
         self._refuse()
 
     def _refuse(self) -> NoReturn:
+        remedy = f"release with {named('utility', 'linear')}"
+        if self.mechanism.language.alike:
+            remedy = f"ask for symbols, pairs or variants, which need none, without a method; or {remedy} or k = 1"
         raise InvalidValue(
-            "expectation–maximisation needs weights that fall linearly in the exponent, and those of these releases do "
-            f"not: use {named('method', 'inverse')} (free words only), or release with Linear() "
-            f"({named('utility', 'linear')})"
+            "a model can be fitted where weights fall linearly in the exponent, and those of these releases do not: "
+            f"{remedy}"
         )
 
 

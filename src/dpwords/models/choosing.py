@@ -142,7 +142,10 @@ def fitted(
     method = EstimateMethod.EM if fitter.constants is None else EstimateMethod.CORRECTED
     about = method, len(releases), releases.fingerprint(mechanism)
     model = Model(mechanism.language, best.shape, found.evidence, found.found, *about, scores, rivals)
-    return replace(model, misfit=_checked(model, releases, mechanism))
+    wrong = _checked(model, releases, mechanism)
+    if wrong is not None:  # then the next best model is no worse a guess
+        rivals = tuple(each._replace(doubt=max(each.doubt, 0.5 * each.is_runner_up)) for each in rivals)
+    return replace(model, misfit=wrong, rivals=tuple(each for each in rivals if each.doubt > LEAST_DOUBT))
 
 
 def _checked(model: Model, releases: Releases, mechanism: Private) -> Misfit | None:
@@ -209,13 +212,16 @@ def _compared(
         if progress is not None:
             progress(f"model {shape}: log-likelihood of held-out releases {value:.4f} each")
     fits = found[-len(every) :]  # the chain is fitted first in any case
-    best = int(np.argmax([times @ each for each in logs]))
-    rivals = []
-    for each, other in zip(fits, logs, strict=True):
+    totals = [float(times @ each) for each in logs]
+    best = int(np.argmax(totals))
+    own, rivals, next_best = fits[best], [], -np.inf
+    for each, other, total in sorted(zip(fits, logs, totals, strict=True), key=lambda fit: -fit[2]):
         doubt = _doubt(logs[best] - other, times)
-        if each is not fits[best] and doubt > LEAST_DOUBT:
-            own = fits[best]
-            rivals.append(Rival(doubt, each.evidence, each.found.chances, own.evidence, own.found.chances))
+        runner_up = each.candidate.shape.kind is not own.candidate.shape.kind and next_best == -np.inf
+        if each is not own and (doubt > LEAST_DOUBT or runner_up):
+            about = each.evidence, each.found.chances, own.evidence, own.found.chances
+            rivals.append(Rival(doubt, *about, runner_up))
+            next_best = total if runner_up else next_best
     return every[best], scores, tuple(rivals)
 
 

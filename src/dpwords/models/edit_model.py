@@ -269,8 +269,8 @@ def refuse_projected(mechanism: Private) -> None:
     """Raise InvalidValue if releases went through a projection."""
     if mechanism.projected_onto is not None:
         raise InvalidValue(
-            "releases that were projected onto a language have no likelihood that can be computed: estimate from "
-            "releases of the channel over an alphabet alone, not onto a system or lexicon"
+            "releases that were projected onto a language have no likelihood that can be computed: where estimates are "
+            "wanted, release over an alphabet alone, not onto a system, a lexicon or rules"
         )
 
 

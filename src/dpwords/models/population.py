@@ -135,6 +135,7 @@ class Rival(NamedTuple):
     chances: Floats
     best_evidence: RunEvidence
     best_chances: Floats
+    is_runner_up: bool = False  # whether it is the best one of those of another kind
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,7 +61,7 @@ class Bars(NamedTuple):
 
     @property
     def _legend(self) -> tuple[str, str]:
-        return f"estimated, with intervals of {self.found.confidence:.4g}", "counted as released"
+        return f"estimated, with {100 * self.found.confidence:.4g}% intervals", "counted as released"
 
     def draw(self, figure: Figure, left: float, top: float) -> None:
         """Draw the bars; `left` and `top` are points from the figure's left and upper edge."""

@@ -144,7 +144,7 @@ def _on_ground(found: EstimatedProportions, ground: Ground, pairs: bool, title: 
         else:
             _visits(axes, ground, shown, most)
     figure.suptitle(_titled(title, found), fontsize=10, parse_math=False)
-    pale = [f"pale: up to the upper end of the interval of {found.confidence:.4g}"] * (upper != values)
+    pale = [f"pale: up to the upper end of the {100 * found.confidence:.4g}% interval"] * (upper != values)
     if pairs:
         notes = ["a wedge points where the step leads", f"the widest is {percent(largest)} of all steps", *pale]
         notes += ["grey wedge: the interval reaches 0"] * bool(unsure)
@@ -158,7 +158,7 @@ def _on_ground(found: EstimatedProportions, ground: Ground, pairs: bool, title: 
     if not pairs:
         for x, y in (ground.spots[label] for label in values if label in unsure):
             panels[0].plot(x, y, marker=".", color=WALL, markersize=2.5, zorder=3, gid="unsure")
-        notes += [f"grey dot: the interval of {found.confidence:.4g} reaches 0"] * bool(unsure)
+        notes += [f"grey dot: the {100 * found.confidence:.4g}% interval reaches 0"] * bool(unsure)
     figure.supxlabel("\n".join(_on_lines([*notes, *ground.notes], 72 * 2 * _PANEL)), fontsize=8, color=INK)
     return figure
 
@@ -263,4 +263,4 @@ def _titled(title: str, found: EstimatedProportions, shown: str = "") -> str:
 
 
 def _interval(found: EstimatedProportions) -> str:
-    return f"with intervals of {found.confidence:.4g}"
+    return f"with {100 * found.confidence:.4g}% intervals"

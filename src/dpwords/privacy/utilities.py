@@ -23,6 +23,11 @@ class Utility(ABC):
 
     is_linear = False  # whether the utility is −d, for which rates can be certified
 
+    @property
+    def falls(self) -> str:
+        """How probabilities fall with the distance, in words that "the distance" follows."""
+        return f"by the utility {self!r} of"
+
     @abstractmethod
     def values(self, length: int, k: int) -> list[Fraction]:
         """The utility at distances 0, 1, …, length, exactly; each is at most the one before."""
@@ -38,6 +43,10 @@ class Linear(Utility):
 
     is_linear = True
 
+    @property
+    def falls(self) -> str:
+        return "exponentially with"
+
     def values(self, length: int, k: int) -> list[Fraction]:
         return [Fraction(-d) for d in range(length + 1)]
 
@@ -50,6 +59,10 @@ class Inverse(Utility):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", positive_number(self.alpha, "alpha", "alpha=1.0"))
+
+    @property
+    def falls(self) -> str:
+        return f"with the utility 1/(d + {self.alpha:g}), where d is"
 
     def values(self, length: int, k: int) -> list[Fraction]:
         alpha = Fraction(self.alpha)
@@ -65,6 +78,10 @@ class Staircase(Utility):
     """
 
     first_step: int | None = None
+
+    @property
+    def falls(self) -> str:
+        return "in steps with"
 
     def __post_init__(self) -> None:
         if self.first_step is not None:
@@ -88,6 +105,10 @@ class LinearOrStaircase(Utility):
 
     It is the default for k > 1 on systems, where the better one depends on ε and on the system.
     """
+
+    @property
+    def falls(self) -> str:
+        return "exponentially or in steps (whichever changes fewer positions) with"
 
     def values(self, length: int, k: int) -> list[Fraction]:
         return Linear().values(length, k)  # where neither is certified
