@@ -90,7 +90,8 @@ def test_words_with_different_epsilons_are_described_and_not_estimated(source: P
     assert "The promise about each word is at most ε = 5" in text
     assert "and each of m words had ε divided by m" in text
     assert "cannot be estimated by dpwords: the words have different ε" in text
-    assert "--split first" in text
+    assert "--split first" not in text  # it is for whoever releases, and not for the paper
+    assert "--split first" in run("describe", str(target)).stderr
     assert "unchanged" not in text  # that depends on the ε of the word
 
 
@@ -109,7 +110,7 @@ def test_other_mechanisms(tmp_path: Path) -> None:
     assert "which obeys public rules" in onto
     assert "replaced by one of the nearest words of the public language" in onto
     assert "cannot be estimated by dpwords: releases that were projected" in onto
-    assert "--mechanism exponential" in onto
+    assert "--mechanism exponential" in run("describe", str(tmp_path / "c.csv")).stderr
     letters = table(tmp_path / "d.csv")
     edits = described(release(letters, tmp_path / "e.csv", "--column", "w", *LETTERS, "--edits", "all", "-e", "6"))
     assert "by an edit channel, which inserts, deletes and substitutes symbols at random" in edits

@@ -143,8 +143,10 @@ class ReleaseText:
         return [" ".join(filter(None, sentences)) for sentences in found]
 
     def warnings(self) -> tuple[str, ...]:
-        """Why the promise is thin, or the releases of little use."""
-        return () if self.summary is None else self.summary.warnings
+        """Why the promise is thin, or the releases of little use, and what would have been better."""
+        found = () if self.summary is None else self.summary.warnings
+        refused, reason = self._asked
+        return (*found, reason) if refused else found
 
     @property
     def version(self) -> str:
@@ -289,17 +291,22 @@ class ReleaseText:
             f"place {apart}, give any output with probabilities within a factor e^{spent:g} of each other{words}."
         )
 
-    def _estimates(self) -> str:
+    @cached_property
+    def _asked(self) -> tuple[bool, str]:
+        """Whether estimates would be refused, and for which reason, or how they are made."""
         from dpwords.estimate.approach import approach
         from dpwords.frames.receipts import refuse_several_epsilons
 
-        beginning = "Proportions in the population behind the releases"
         try:
             refuse_several_epsilons(self.read.recipe)
-            how = approach(self.read.mechanism, max(self.length, 1))
+            return False, approach(self.read.mechanism, max(self.length, 1))
         except DPWordsError as error:
-            reason = rendered(error.message, as_option).rsplit(": ", 1)[0]  # without what would have been better
-            return f"{beginning} cannot be estimated by dpwords: {reason}."
+            return True, rendered(error.message, as_option)
+
+    def _estimates(self) -> str:
+        beginning, (refused, how) = "Proportions in the population behind the releases", self._asked
+        if refused:
+            return f"{beginning} cannot be estimated by dpwords: {how.rsplit(': ', 1)[0]}."  # without the remedy
         return (
             f"{beginning} can be estimated by {how}. The confidence intervals of 'dpwords estimate' take the noise "
             "into account; releases of one person count as if they came from several people."
