@@ -26,7 +26,7 @@ from dpwords.estimate.results import (
     interval_factor,
     sampling_errors,
 )
-from dpwords.estimate.tuning import CLEARLY
+from dpwords.estimate.tuning import CLEARLY, ROUGH, UNRELIABLE
 from dpwords.estimate.uncertainty import answered, disagreement, inner_chances, scaled_to
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
@@ -249,7 +249,12 @@ class Asked:
         labels, wide = question.labels, np.maximum(errors, least)
         covariance = None if covariance is None else scaled_to(covariance, wide)
         answers = self._answers(question)
-        return FoundAnswers.of_model(model, labels, proportions, wide, plain, least, covariance, answers)
+        found = FoundAnswers.of_model(model, labels, proportions, wide, plain, least, covariance, answers)
+        if self.mechanism.language.alike or question.kind == "position":
+            return found
+        if model.method is EstimateMethod.CORRECTED:
+            return replace(found, most=UNRELIABLE if model.misfit is None else UNRELIABLE / 2)
+        return replace(found, most=ROUGH)
 
     def _promised_error(self) -> float:
         """The standard error that every proportion has, however it is estimated, because of the promise alone.

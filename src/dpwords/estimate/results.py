@@ -13,7 +13,7 @@ import numpy as np
 
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
-from dpwords.estimate.tuning import AT_ZERO, HOPELESS, NO_PROPORTION, OUT_OF_REACH, ROUGH, UNRELIABLE, VERY_FEW
+from dpwords.estimate.tuning import AT_ZERO, HOPELESS, NO_PROPORTION, OUT_OF_REACH, ROUGH, VERY_FEW
 from dpwords.models.checking import Misfit
 from dpwords.models.fitting import EstimateMethod
 
@@ -106,6 +106,7 @@ class FoundAnswers:
     covariance: Floats | None = None
     answers: Floats | None = None
     notes: tuple[str, ...] = ()
+    most: float = HOPELESS  # the sum of absolute errors beyond which intervals cannot be believed
     proportions: Floats | None = None  # what `raw` becomes, unless that is the nearest numbers that sum to 1
 
     @classmethod
@@ -253,13 +254,18 @@ def _refuse_useless(found: FoundAnswers, expected: float, releases: int) -> None
     """Raise `InvalidValue` if estimates that are expected to be off by so much, together, are of no use."""
     if expected >= HOPELESS:
         raise hopeless(expected, releases)
-    most = UNRELIABLE if found.misfit is None else UNRELIABLE / 2
-    if expected > most and found.method is EstimateMethod.CORRECTED:
+    if expected <= found.most:
+        return
+    if found.method is EstimateMethod.CORRECTED:
         raise InvalidValue(
             f"nothing reliable can be estimated from {releases} releases at this ε: the mechanism's normalising "
             "constant depends on the private word, and the releases tell too little to correct for it; release with a "
             "larger ε, or with Online"
         )
+    raise InvalidValue(
+        f"nothing reliable can be estimated from {releases} releases at this ε: fitted proportions would be off by "
+        f"about {expected:.1f}, all together, and no interval would say so; release with a larger ε"
+    )
 
 
 def within_bounds(raw: Floats, half: Floats) -> tuple[Floats, Floats]:

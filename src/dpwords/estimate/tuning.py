@@ -7,9 +7,11 @@ part in the choice. Sections are those of docs/theory.md.
 from __future__ import annotations
 
 # What is said about errors, by the sum of the absolute errors that all proportions together are expected to have, of at
-# most 2: rough from a quarter of that on, refused from all of it on, and from an eighth on where constants had to be
-# corrected for, because intervals leave out the error of the correction (15 c); from half of that on if the model,
-# under which it is computed, does not fit. (Seen on trips there and back at ε = 1.5: intervals covered 64 to 78 %.)
+# most 2: rough from a quarter of that on, and refused from all of it on. A model of runs is refused from a quarter on
+# (starts on a road network through Online at ε = 1.5 were off by 1.2, where 0.7 was expected), and from an eighth on
+# where constants had to be corrected for, because intervals leave out the error of the correction (15 c); from half of
+# that on if the model, under which it is computed, does not fit (trips there and back at ε = 1.5: intervals covered 64
+# to 78 %). The last three were chosen by these figures.
 ROUGH, UNRELIABLE, HOPELESS = 0.5, 0.25, 2.0
 OUT_OF_REACH = 1e6  # times as many releases: nobody would collect them, so a larger ε is advised alone
 VERY_FEW = 15  # releases, whose own variation is no guide to that of others: intervals are at least those of a sample
