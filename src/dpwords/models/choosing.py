@@ -164,7 +164,8 @@ def _checked(model: Model, releases: Releases, mechanism: Private) -> Misfit | N
 def _candidates(mechanism: Private, words: WordRows, kind: ModelKind | None) -> Iterator[Candidate]:
     """The models that are tried, the simplest first.
 
-    Those that are too large, or have more parameters than the releases have symbols, are tried only if asked for.
+    Those that are too large, have more parameters than the releases have symbols, or on free words so many that there
+    would be no intervals, are tried only if asked for.
     """
     base, limits, lengths = hidden_runs(mechanism.language, mechanism.limits), mechanism.limits, tuple(words)
     symbols = sum(rows.size for rows in words.values())
@@ -183,7 +184,8 @@ def _candidates(mechanism: Private, words: WordRows, kind: ModelKind | None) -> 
                 if kind is not None:
                     raise
                 continue
-            if parameters > symbols and (kind is None or counted is not Counted.FROM_START):
+            most = min(symbols, limits.interval_parameters) if mechanism.language.alike else symbols
+            if parameters > most and (kind is None or counted is not Counted.FROM_START):
                 continue
             yield from (Candidate(shape, pseudo) for pseudo in PSEUDO)
     if kind not in (None, ModelKind.CHAIN) and max(lengths) < 2:  # words of one symbol have no steps
