@@ -37,8 +37,6 @@ def as_argument(name: str, value: str | None) -> str:
     argument = "mechanism_name" if name == "mechanism" else name  # in Python, `mechanism` is a method of recipes
     if value is None:
         return f"{argument}="
-    if argument == "utility":
-        return f"utility={value.capitalize()}()"
     code = value if value == "True" or value.isdecimal() else repr(value)
     return f"{argument}=[{code}]" if name == "rules" else f"{argument}={code}"
 

@@ -51,7 +51,7 @@ class DistanceEvidence(Evidence):
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        remedy = f"release with {named('utility', 'linear')}"
+        remedy = f"release with a linear utility ({named('utility', 'linear')})"
         if self.mechanism.language.alike:
             remedy = f"ask for symbols, pairs or variants, which need none, without a method; or {remedy} or k = 1"
         raise InvalidValue(
