@@ -34,15 +34,17 @@ export function showAnswer(at, answer) {
   at("answer").hidden = at("recipes").hidden = false;
 }
 
-/** Bars of estimates with their intervals, and a ring at each plain count; the names of a pair stand below each other. `all` are the rows
- * as the server sent them, and `rows` the same in the order of the chart. */
+/** Bars of estimates with their intervals, and a ring at each plain count; the names of a pair stand below each other if they are long.
+ * `all` are the rows as the server sent them, and `rows` the same in the order of the chart. */
 function proportions(figure, title, rows, all, of, sure) {
-  const shown = rows.slice(0, MOST_BARS), row = ROW + LINE * ((shown[0]?.[0].length ?? 1) - 1), height = shown.length * row;
+  const shown = rows.slice(0, MOST_BARS), whole = shown.map(([label]) => label.join(" → "));
+  const lines = whole.every((name) => name.length <= LONGEST) ? whole.map((name) => [name])
+    : shown.map(([label]) => label.map((name, place) => `${place ? "→ " : ""}${short(name)}`));
+  const row = ROW + LINE * ((lines[0]?.length ?? 1) - 1), height = shown.length * row;
   const top = Math.max(...shown.flatMap(([, value, , high, counted]) => [value, high ?? 0, counted]), 1e-9);
-  const lines = shown.map(([label]) => label.map((name, place) => `${place ? "→ " : ""}${short(name)}`));
   const left = 16 + LETTER * Math.max(...lines.flat().map((line) => line.length));
   const x = (share) => left + (share / top) * (WIDTH - left - RIGHT);
-  const about = shown.map(([label, value, low, high, counted]) => `${label.join(" → ")}: ${percentOf(value)}, ${percentOf(low)} to ${percentOf(high)}, counted ${percentOf(counted)}`);
+  const about = shown.map(([, value, low, high, counted], place) => `${whole[place]}: ${percentOf(value)}, ${percentOf(low)} to ${percentOf(high)}, counted ${percentOf(counted)}`);
   const picture = canvas(title, about.join("; "), WIDTH, height + BELOW);
   for (const share of steps(0, top)) {
     picture.append(drawn("path", { class: "gridline", d: `M${x(share)} 0V${height}` }),
