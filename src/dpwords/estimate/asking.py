@@ -250,11 +250,10 @@ class Asked:
         covariance = None if covariance is None else scaled_to(covariance, wide)
         answers = self._answers(question)
         found = FoundAnswers.of_model(model, labels, proportions, wide, plain, least, covariance, answers)
-        if self.mechanism.language.alike or question.kind == "position":
-            return found
         if model.method is EstimateMethod.CORRECTED:
             return replace(found, most=UNRELIABLE if model.misfit is None else UNRELIABLE / 2)
-        return replace(found, most=ROUGH)
+        of_runs = not self.mechanism.language.alike and question.kind != "position"
+        return replace(found, most=ROUGH) if of_runs else found
 
     def _promised_error(self) -> float:
         """The standard error that every proportion has, however it is estimated, because of the promise alone.

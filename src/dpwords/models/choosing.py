@@ -216,14 +216,14 @@ def _compared(
     fits = found[-len(every) :]  # the chain is fitted first in any case
     totals = [float(times @ each) for each in logs]
     best = int(np.argmax(totals))
-    own, rivals, next_best = fits[best], [], -np.inf
-    for each, other, total in sorted(zip(fits, logs, totals, strict=True), key=lambda fit: -fit[2]):
+    own, rivals = fits[best], list[Rival]()
+    for each, other, _ in sorted(zip(fits, logs, totals, strict=True), key=lambda fit: -fit[2]):
         doubt = _doubt(logs[best] - other, times)
-        runner_up = each.candidate.shape.kind is not own.candidate.shape.kind and next_best == -np.inf
+        other_kind = each.candidate.shape.kind is not own.candidate.shape.kind
+        runner_up = other_kind and not any(rival.is_runner_up for rival in rivals)
         if each is not own and (doubt > LEAST_DOUBT or runner_up):
             about = each.evidence, each.found.chances, own.evidence, own.found.chances
             rivals.append(Rival(doubt, *about, runner_up))
-            next_best = total if runner_up else next_best
     return every[best], scores, tuple(rivals)
 
 
