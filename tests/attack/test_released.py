@@ -56,7 +56,7 @@ def test_the_figure_is_what_decoding_hits_of_the_true_words() -> None:
     assert found.uniform_without == (pytest.approx(6 / 8), pytest.approx(8.0**-6))
     assert found.uniform_without.whole < found.without.whole < found.whole
     assert (found.words, found.samples, found.length, found.exact) == (3000, 3000, 6, True)
-    assert found.error == (0, 0)
+    assert found.rehearsed == 3000 and 0 < found.error.whole < 0.02
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,7 @@ def test_a_known_chain_against_the_definition(mechanism: Any, length: int, toler
     found = attack.guess(mechanism, released=outputs, prior=chain)
     hits, whole = by_definition(mechanism, chain, outputs)
     assert found.exact == (tolerance < 0.01)
+    assert found.error == (0, 0) and found.rehearsed == 0
     assert found.informed == (pytest.approx(hits, abs=tolerance), pytest.approx(whole, abs=tolerance))
     assert "if words come from the given chain" in found.of_100
     plain = by_definition(mechanism, Chain.uniform(mechanism.language), outputs)
@@ -111,7 +112,7 @@ def test_a_prior_with_zeros_breaks_nothing() -> None:
     found = attack.guess(free, released=["cbc", "cca"], prior=chain)
     assert 0 < found.whole <= 1
     always = attack.guess(free, released=["aaa"] * 50)  # the fit has zeros of its own
-    assert always.whole == pytest.approx(1, abs=1e-6)
+    assert 0.97 < always.whole <= 1 and always.hits <= 3
 
 
 def test_a_chain_that_was_fitted_elsewhere_and_one_with_more_states() -> None:
@@ -121,7 +122,8 @@ def test_a_chain_that_was_fitted_elsewhere_and_one_with_more_states() -> None:
     refined = Chain(fitted.language, fitted.shape, fitted.chances)
     expected = attack.guess(LOG, released=released)
     for prior in (fitted, refined):
-        assert attack.guess(LOG, released=released, prior=prior).informed == pytest.approx(expected.informed)
+        found = attack.guess(LOG, released=released, prior=prior)
+        assert expected.whole < found.whole < expected.whole + 0.1  # it is not known to be fitted, and taken at its word
         assert attack.guess(LOG, 6, prior, samples=200).whole > 0.7
     equal = dw.Exponential(dw.Words("abcdefgh"), epsilon=4)
     assert attack.guess(equal, 6, refined, samples=200).whole > 0.7
@@ -152,7 +154,28 @@ def test_an_answer_in_words() -> None:
     assert lines[3].startswith("if words come from the chain that fits the released ones best: of 100 such words, ab")
     assert in_a_crowd(0.9902, "about") == "of 100 such words, about 99 are"
     assert in_a_crowd(0.004, "about") == "of 1,000 such words, about 4 are"
-    assert "a prior that was fitted to few words is too sure of itself" in lines[-1]
+    assert "a fitted prior believes too much, which 1,000 words drawn from it correct" in lines[-1]
+
+
+def test_a_fitted_prior_is_corrected_for_what_it_believes_too_much() -> None:
+    """Few traces: the likeliest words under the fitted prior are right in 0.69 of the cases, over ten logs, and it
+    expects 0.86. Uniform words at ε = 0.01, of which nothing can be told, are guessed no better than by chance."""
+    expected, hit, believed = [], [], []
+    for seed in range(10):
+        words, released = log_of(60, seed=seed)
+        model = dw.estimate.model(released, LOG)
+        known = Chain(model.language, model.shape, np.maximum(model.chances, 1e-12))
+        believed.append(attack.guess(LOG, released=released, prior=known).whole)
+        expected.append(attack.guess(LOG, released=released).whole)
+        decoded = dw.estimate.decode(released, LOG, model)
+        hit.append(np.mean(["".join(guess) == word for guess, word in zip(decoded, words, strict=True)]))
+    assert np.mean(believed) > np.mean(hit) + 0.1
+    assert np.mean(expected) == pytest.approx(np.mean(hit), abs=0.06)
+    free, chance = dw.Exponential(dw.Words("abcd"), 0.01), np.random.default_rng(1)
+    blind = attack.guess(free, released=free.seeded(1).release_codes(chance.integers(0, 4, (1000, 6))))
+    assert blind.informed == blind.uniform
+    assert blind.uniform.whole == pytest.approx(4**-6, rel=0.1)
+    assert "the releases do not show which ones are common" in blind.of_100
 
 
 @pytest.mark.parametrize(

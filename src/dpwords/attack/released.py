@@ -14,15 +14,17 @@ from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import Chain, MarkovChain, PriorWords
-from dpwords.models.choosing import fitted
+from dpwords.models.choosing import fitted, rehearsed
 from dpwords.models.evidence import evidence_of
 from dpwords.models.fitting import ProgressLine
 from dpwords.models.hidden import uniform_numbers
+from dpwords.models.population import Model
 from dpwords.models.posteriors import Evidence, Posteriors
-from dpwords.models.priors import CHAIN, FITTED, chain_of
+from dpwords.models.priors import CHAIN, FITTED, NOTHING_FITTED, chain_of
 from dpwords.models.releases import Releases
+from dpwords.models.tuning import MOST_DRAWN, MOST_REHEARSALS, REHEARSED_WORDS
 
-_LEAST = 1e-12  # a fitted probability of 0 would exclude words that were possible
+_LEAST = 1e-12
 _FEWEST = 100  # released words that are guessed where they are too many: fewer say little
 
 
@@ -50,20 +52,96 @@ def guessed_of_released(
 ) -> ReleasedGuess:
     """What is expected to be guessed of the words behind these releases; see `guess`.
 
-    Cost: a fit, some tens of passes over all releases, and one pass over at most `samples` of them.
+    Cost: two fits, some tens of passes over all releases each (more for few releases), and one pass over at most
+    `samples` of them.
     """
     releases = Releases.of(released, mechanism)
     numbers = _asked(releases, mechanism, length)
-    chain, known = _prior(releases, mechanism, prior, progress)
+    model = fitted(releases, mechanism, progress=progress, with_intervals=False) if prior is None else None
+    chain = _given(mechanism, prior) if model is None else _positive(model)
     chosen, told = _sampled(releases, mechanism, numbers, samples, chain)
     sizes, counts = np.unique(releases.words.sizes[numbers], return_counts=True)
     lengths = dict(zip(sizes.tolist(), counts.tolist(), strict=True))
-    (informed, spread), (plain, _) = (_average(told, each) for each in (chain, None))
-    left = 1 - len(chosen) / len(numbers)  # nothing is left to chance if all of them are guessed
-    error = Success(*(value * math.sqrt(left / len(chosen)) for value in spread))
+    (plain, _), without_plain = _average(told, None), _without(mechanism, lengths, None)
+    if model is not None and _tells_nothing(model):
+        informed, without, error, known, number = plain, without_plain, Success(0.0, 0.0), NOTHING_FITTED, 0
+    else:
+        (informed, spread), without = _average(told, chain), _without(mechanism, lengths, chain)
+        left = 1 - len(chosen) / len(numbers)  # nothing is left to chance if all of them are guessed
+        error = Success(*(value * math.sqrt(left / len(chosen)) for value in spread))
+        known, number = CHAIN if model is None else FITTED, 0
+    if model is not None and known == FITTED:
+        seen, unseen = _rehearsed(model, releases, mechanism, lengths, len(chosen), progress)
+        most, number = Success(float(sizes @ counts / counts.sum()), 1.0), seen.shape[1]
+        informed, without = _corrected(informed, seen, most), _corrected(without, unseen, most)
+        error = Success(*np.hypot(error, seen.std(axis=1) / math.sqrt(number)).tolist())
     exact = all(each.evidence.uneven() is None for each in told)
-    without, without_plain = (_without(mechanism, lengths, each) for each in (chain, None))
-    return ReleasedGuess(lengths, informed, plain, without, without_plain, known, len(chosen), error, exact)
+    return ReleasedGuess(
+        lengths, informed, plain, without, without_plain, known, len(chosen), error, exact, rehearsed=number
+    )
+
+
+def _tells_nothing(model: Model) -> bool:
+    """Whether the fitted prior explains the releases no better than one that was fitted to noise alone: by half a unit
+    of log-likelihood for each free chance of a chain, more than equally likely words do (theory, 17 g)."""
+    even = np.ones(len(model.chances))
+    gain = sum(
+        float(each.times @ (each.log_likelihoods(model.chances) - each.log_likelihoods(even)))
+        + float(each.times.sum()) * math.log(model.language.count(each.length))
+        for each in model.evidence.lengths
+    )
+    groups = model.shape.base.groups
+    return gain < (len(groups) - len(np.unique(groups))) / 2
+
+
+def _rehearsed(
+    model: Model,
+    releases: Releases,
+    mechanism: Private,
+    lengths: dict[int, int],
+    most: int,
+    progress: ProgressLine | None,
+) -> tuple[Floats, Floats]:
+    """By how much a prior that is fitted to releases believes too much: for words drawn from the model, the positions
+    and the whole words that it expects to guess less those that it does guess, from a release of each; and the same
+    without a release.
+
+    A prior that is fitted to releases fits their noise, too, and believes more than it knows. Of words that were drawn
+    from the model all is known, so they show by how much (the bootstrap's correction of optimism; theory, 17 g).
+    """
+    turns = min(-(-REHEARSED_WORDS // len(releases)), MOST_REHEARSALS)
+    share = min(MOST_DRAWN / len(releases), 1.0)
+    hits, before = list[Floats](), list[Floats]()
+    for turn in range(turns):
+        words, released = rehearsed(model, releases, mechanism, share, f"a rehearsal, {turn}")
+        if progress is not None:
+            progress(f"guessing {len(words):,} words of the fitted prior, {turn + 1} of {turns}")
+        again = _positive(fitted(Releases(released), mechanism, model.kind))
+        for numbers in words.by_length():
+            true = words.rows(numbers)
+            length = true.shape[1]
+            if length not in lengths:
+                continue
+            some = true[: max(most * lengths[length] // sum(lengths.values()), 1)]
+            told = _Told(evidence_of(mechanism, length), released.rows(numbers)[: len(some)])
+            posteriors = told.posteriors(again)
+            positions, whole = posteriors.guessed(told.rows)
+            hits.append(np.stack([positions.sum(axis=1), whole]) - _right(some, *posteriors.guesses(told.rows)))
+            known = PriorWords(mechanism.language, again, mechanism.limits).known
+            (marginals, (likeliest, chance)) = known.marginals(length), known.likeliest(length)
+            expected = np.array([[float(marginals.max(axis=1).sum())], [chance]])
+            before.append(expected - _right(some, marginals.argmax(axis=1), likeliest))
+    return np.concatenate(hits, axis=1), np.concatenate(before, axis=1)
+
+
+def _right(words: Codes, symbols: Codes, whole: Codes) -> Floats:
+    """For each word the number of positions that are guessed by these symbols, and whether the whole is guessed."""
+    return np.stack([(words == symbols).sum(axis=1), (words == whole).all(axis=1)]).astype(np.float64)
+
+
+def _corrected(expected: Success, optimism: Floats, most: Success) -> Success:
+    """What is expected, less the mean optimism."""
+    return Success(*np.clip(np.array(expected) - optimism.mean(axis=1), 0.0, most).tolist())
 
 
 def _asked(releases: Releases, mechanism: Private, length: int | None) -> Integers:
@@ -86,21 +164,19 @@ def _asked(releases: Releases, mechanism: Private, length: int | None) -> Intege
     return numbers
 
 
-def _prior(
-    releases: Releases, mechanism: Private, prior: object, progress: ProgressLine | None
-) -> tuple[MarkovChain, str]:
-    """The chain that the adversary takes the words for, and what that assumes."""
-    if prior is None:
-        found: MarkovChain = fitted(releases, mechanism, progress=progress)
-    elif isinstance(prior, str):
+def _given(mechanism: Private, prior: object) -> Chain:
+    """The chain that the adversary takes the words for."""
+    if isinstance(prior, str):
         raise InvalidValue(
             "with released words, the prior is fitted to them and the uniform one is shown beside it: leave out prior, "
             "or pass a chain"
         )
-    else:
-        found = chain_of(prior, mechanism.language, mechanism.limits)
-    chances = np.maximum(found.chances, _LEAST)
-    return Chain(found.language, found.shape, chances), FITTED if prior is None else CHAIN
+    return _positive(chain_of(prior, mechanism.language, mechanism.limits))
+
+
+def _positive(chain: MarkovChain) -> Chain:
+    """The same chain without chances of 0, which would exclude words that were possible."""
+    return Chain(chain.language, chain.shape, np.maximum(chain.chances, _LEAST))
 
 
 def _sampled(

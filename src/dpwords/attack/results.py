@@ -96,10 +96,14 @@ class ReleasedGuess:
     `informed` is for somebody whose prior is a chain, usually the one that fits the released words best, and `uniform`
     for somebody to whom all words are equally likely: the mean number of positions of a word that are guessed, `hits`,
     and the proportion of whole words, `whole`. `without` and `uniform_without` are the same for somebody who sees the
-    lengths only. `lengths` has how many of the released words have each length. Of these words, `samples` were guessed;
-    if that is not all of them, `error` has the standard errors of `informed`. If not `exact`, normalising constants
-    that differ between words were averaged over drawn runs. All of it is computed from the releases, so it costs no
-    privacy. The figures of `informed` are what is expected if its prior, described in `assumed`, is right.
+    lengths only. `lengths` has how many of the released words have each length. All of it is computed from the
+    releases, so it costs no privacy.
+
+    The figures are what is expected if the prior, described in `assumed`, is right; of the released words, `samples`
+    were guessed for them. A prior that was fitted to the releases believes too much, and `informed` is corrected for
+    that: `rehearsed` words are drawn from it, released anew, and guessed with a prior that is fitted to these releases,
+    which shows how much less is guessed than such a prior expects. `error` has the standard errors of `informed`. If
+    not `exact`, normalising constants that differ between words were averaged over drawn runs.
     """
 
     lengths: dict[int, int]
@@ -111,6 +115,7 @@ class ReleasedGuess:
     samples: int
     error: Success
     exact: bool
+    rehearsed: int = 0
 
     @property
     def words(self) -> int:
@@ -143,6 +148,8 @@ class ReleasedGuess:
         how = (
             "from each released word" if self.samples == self.words else f"from {self.samples:,} of the released words"
         )
+        if self.rehearsed:
+            how += f"; a fitted prior believes too much, which {self.rehearsed:,} words drawn from it correct"
         return how if self.exact else f"{how}; normalising constants averaged over drawn runs"
 
     def __str__(self) -> str:
@@ -151,7 +158,7 @@ class ReleasedGuess:
         for found, known in ((self.uniform, UNIFORM), (self.informed, self.assumed)):
             lines.append(f"if {known}: {in_a_crowd(found.whole, 'about')} guessed as a whole")
             lines.append(f"  and {found.hits:.3g} of {self.length:.3g} positions, on average")
-        return "\n".join([*lines, f"({self.how}; a prior that was fitted to few words is too sure of itself)"])
+        return "\n".join([*lines, f"({self.how})"])
 
 
 @dataclass(frozen=True)

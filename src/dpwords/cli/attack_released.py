@@ -70,10 +70,12 @@ def _rows(found: ReleasedGuess) -> list[tuple[str, str, Success, Success]]:
 
 def _lines(found: ReleasedGuess, name: str, terminal: Terminal) -> list[str]:
     from dpwords.attack.results import in_a_crowd
+    from dpwords.models.priors import NOTHING_FITTED
 
     sizes = sorted(found.lengths)
     long = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    title = f"what is guessed of the {found.words:,} words behind {name}, of length {long}, through one release of each"
+    words = f"{found.words:,} words" if found.words > 1 else "one word"
+    title = f"what is guessed of the {words} behind {name}, of length {long}, through one release of each"
     cells = [
         (prior, _positions(each, found), _percent(each), f"{in_a_crowd(each.whole, 'about')} guessed")
         for prior, _, each, _ in _rows(found)
@@ -82,9 +84,10 @@ def _lines(found: ReleasedGuess, name: str, terminal: Terminal) -> list[str]:
     before = f"{plain.hits:.3g} of {found.length:.4g} positions and {_percent(plain)} of the words"
     informed = f"{known.hits:.3g} and {_percent(known)}"
     notes = [f"(without any release: {before}; with the fitted prior, {informed})", f"({found.how})"]
-    if found.samples < found.words:
+    if found.error.hits:
         notes.append(f"(standard error of the fitted row: {found.error.hits:.2g}, and {100 * found.error.whole:.2g}%)")
-    notes.append("(what is expected if the prior is right; a prior that was fitted to few words is too sure of itself)")
+    if found.assumed == NOTHING_FITTED:
+        notes.append("(the releases do not show which words are common: the fitted prior is the uniform one)")
     return [title, *table(("adversary", "positions", "whole word", "in words"), cells, terminal), *notes]
 
 
@@ -106,6 +109,7 @@ def _content(found: ReleasedGuess, suffix: str) -> bytes:
         "lengths": {str(size): number for size, number in sorted(found.lengths.items())},
         "words": found.words,
         "samples": found.samples,
+        "rehearsed": found.rehearsed,
         "exact": found.exact,
         "standard_error": found.error._asdict(),
     }

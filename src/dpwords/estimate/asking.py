@@ -27,7 +27,7 @@ from dpwords.estimate.results import (
     sampling_errors,
 )
 from dpwords.estimate.tuning import CLEARLY, ROUGH, UNRELIABLE
-from dpwords.estimate.uncertainty import answered, disagreement, inner_chances, scaled_to
+from dpwords.estimate.uncertainty import answered, disagreement, inner_chances, scaled_to, unclear
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import hidden_runs
@@ -98,7 +98,7 @@ class Asked:
         inverse = self._inverted(question, joint)
         if self.method == INVERSE or not self.mechanism.is_linear:
             return inverse
-        if self._is_given or (self._may_gain and not self._is_sure(inverse, question)):
+        if self.is_given or (self.may_gain and not self._is_sure(inverse, question)):
             return self._better(inverse, self._of(hidden_runs(self.mechanism.language, self.mechanism.limits)), joint)
         return inverse
 
@@ -113,13 +113,13 @@ class Asked:
         return not alike or self.method == EM or (isinstance(self.model, str) and self.model != ANY)
 
     @property
-    def _may_gain(self) -> bool:
+    def may_gain(self) -> bool:
         """Whether there are enough releases to choose a model by, and a chain has so few steps that it has errors."""
         symbols, limits = len(self.mechanism.language.alphabet), self.mechanism.limits
         return len(self.releases) >= FEWEST_COMPARED and symbols * (symbols + 1) <= limits.interval_parameters
 
     @property
-    def _is_given(self) -> bool:
+    def is_given(self) -> bool:
         """Whether a fitted model is passed."""
         return self.model is not None and not isinstance(self.model, str)
 
@@ -132,12 +132,12 @@ class Asked:
     def _better(self, inverse: FoundAnswers, question: RunQuestion, joint: bool) -> FoundAnswers:
         """A model in place of an inversion, if nothing contradicts it, and if it is passed, or clearly more certain."""
         try:
-            if not self._is_given and self._unsure(replace(self, model=ModelKind.CHAIN)._modelled(question), inverse):
+            if not self.is_given and self._unsure(replace(self, model=ModelKind.CHAIN)._modelled(question), inverse):
                 return inverse  # and other models have more parameters
             found = self._modelled(question, joint)
         except TooLarge:
             return inverse
-        unsure = not self._is_given and self._unsure(found, inverse)
+        unsure = not self.is_given and self._unsure(found, inverse)
         if unsure or found.misfit is not None or inverse.contradicts(found):
             return inverse
         return found
@@ -173,7 +173,7 @@ class Asked:
             found = self._modelled(question)
         else:
             found = self._inverted(question)
-            if self._is_given and self.mechanism.is_linear and self.method != INVERSE:
+            if self.is_given and self.mechanism.is_linear and self.method != INVERSE:
                 found = self._better(found, question, joint=False)
         return [self._estimates(each) for each in found.split(positions, alphabet.symbols)]
 
@@ -239,6 +239,7 @@ class Asked:
             inner = answered(model.evidence, model.population, question, inner_chances(model))
             errors = np.maximum(errors, inner.errors)
         errors = np.hypot(errors, disagreement(model.rivals, question))
+        errors = np.hypot(errors, unclear(proportions, errors, question))
         words = self.releases.by_length()
         least = np.where(proportions > 0, self._promised_error(), 0.0)
         if self.mechanism.language.alike:

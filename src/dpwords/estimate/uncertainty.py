@@ -21,6 +21,7 @@ from dpwords.estimate.tuning import FEWEST_USES, INFORMATION_STEPS, MOST_LENGTHS
 from dpwords.models.fitting import normalised
 from dpwords.models.hidden import Hidden
 from dpwords.models.population import Model, Part, Rival, RunEvidence
+from dpwords.models.tuning import LEAST_DOUBT
 from dpwords.spaces.graph import Flags
 
 _TWO_SIDED = 1.96  # standard errors at which a chance on the boundary counts as rejected
@@ -96,14 +97,30 @@ def disagreement(rivals: Sequence[Rival], question: RunQuestion) -> Floats:
     """By how much models that explain the releases nearly as well answer otherwise, as standard errors.
 
     If another model is the better one with probability u, the squared difference of the two answers counts with the
-    weight 2u, so that for models that explain the releases equally well it counts in full. Cost: two passes for each.
+    weight 2u, so that for models that explain the releases equally well it counts in full. A model whose steps depend
+    on the position knows more than others about the first and the last symbol and about each position: for such
+    questions its difference counts in full. Cost: two passes for each.
     """
-    found = np.zeros(question.number)
+    found, of_positions = np.zeros(question.number), question.kind in ("first", "last", "position")
     for rival in rivals:
+        doubt = 0.5 if rival.by_place and of_positions else rival.doubt
+        if doubt <= LEAST_DOUBT:
+            continue
         own = expected_answers(rival.best_evidence, question, rival.best_chances)[0]
         other = expected_answers(rival.evidence, question, rival.chances)[0]
-        found = np.maximum(found, 2 * rival.doubt * (own - other) ** 2)
+        found = np.maximum(found, 2 * doubt * (own - other) ** 2)
     return np.sqrt(found)
+
+
+def unclear(proportions: Floats, errors: Floats, question: RunQuestion) -> Floats:
+    """What each proportion would gain if those that cannot be told from 0 were 0, as standard errors.
+
+    A fitted proportion is never negative, so what nobody does gets a little of what everybody does.
+    """
+    apart = question.number // question.size if question.kind == "position" else 1
+    found, some = proportions.reshape(apart, -1), (proportions < _TWO_SIDED * errors).reshape(apart, -1)
+    small = (found * some).sum(axis=1, keepdims=True)
+    return np.asarray(found * ~some * small / np.maximum(1 - small, 0.5)).ravel()
 
 
 def scaled_to(covariance: Floats, errors: Floats) -> Floats:

@@ -1,10 +1,11 @@
 """Variants: how often each whole word occurs in the population.
 
-Candidates are the likeliest true words of a part of the releases, under the model of the population that fits best.
-They are estimated from the others, so that what was chosen because it looked frequent is not thought to be so. On free
-words that needs no model: a release at distance j from a candidate counts g(j), where g is chosen so that the
-expectation is 1 for the candidate itself and 0 for every other word. Elsewhere the population is a mixture of the
-candidates and of all other words, whose weights are fitted by expectation–maximisation (docs/theory.md, section 15 h).
+Candidates are the likeliest true words of a part of the releases, under the model of the population that fits best, and
+on free words the most frequent releases, too. They are estimated from the others, so that what was chosen because it
+looked frequent is not thought to be so. On free words that needs no model: a release at distance j from a candidate
+counts g(j), where g is chosen so that the expectation is 1 for the candidate itself and 0 for every other word.
+Elsewhere the population is a mixture of the candidates and of all other words, whose weights are fitted by
+expectation–maximisation (docs/theory.md, section 15 h).
 """
 
 from __future__ import annotations
@@ -51,20 +52,26 @@ def estimated_variants(asked: Asked, most: int) -> Estimates:
     if method == EstimateMethod.EM and not mechanism.is_linear:
         asked.fitted()  # raises
     near = _nearest_linear(mechanism, every) if alike and not mechanism.is_linear else mechanism
-    inverts = alike and (near is not mechanism or (max(every) <= LONGEST_INVERTED and method != EstimateMethod.EM))
+    inverts = alike and (near is not mechanism or (min(every) <= LONGEST_INVERTED and method != EstimateMethod.EM))
     tables = _invertible(mechanism, every) if inverts else {}
-    model = asked.fitted() if near is mechanism else fitted(releases, near, ModelKind.CHAIN)
     words, to_choose = split(every) if len(releases) >= FEWEST_COMPARED else (every, every)
     some = {length: rows for length, rows in to_choose.items() if length in tables or not inverts}
-    candidates = _candidates(some, near, model, most)
+    model = fitted(releases, near, ModelKind.CHAIN) if near is not mechanism else None
+    if model is None and (not inverts or asked.is_given or asked.may_gain):
+        model = asked.fitted()
+    likely = [] if model is None else _most_frequent(likely_words(some, near, model), most)
+    released = _most_frequent(some, most) if inverts else []  # which do not depend on a model that may be wrong
+    candidates = _joined(likely, released, most)
     counted = np.array([_times(every, row) for row in candidates]) / len(releases)
     if inverts:
         raw, errors = _inverted(words, every, tables, candidates)
         left = every.keys() - tables.keys()
-        notes = (f"words of {min(left)} symbols and more are left out: nothing can be told about them",) if left else ()
+        too_long = f"words of {min(left, default=0)} symbols and more are left out: only a model can tell about them"
+        notes = (too_long,) if left else ()
         values = _within_lengths(raw, candidates, every)
         found = FoundAnswers((), raw, errors, EstimateMethod.INVERSE, counted, proportions=values, notes=notes)
     else:
+        assert model is not None
         raw, errors = _mixed(model, candidates)
         found = FoundAnswers.of_model(model, (), raw, errors, counted, errors)
     values = raw if found.proportions is None else found.proportions
@@ -92,14 +99,23 @@ def _nearest_linear(mechanism: Private, words: dict[int, Codes]) -> Exponential:
     return Exponential(mechanism.language, min(max(epsilon, 1e-6), 100.0), limits=mechanism.limits)
 
 
-def _candidates(words: dict[int, Codes], mechanism: Private, model: Model, most: int) -> list[Codes]:
-    """The likeliest true words that most releases have."""
+def _most_frequent(words: dict[int, Codes], most: int) -> list[tuple[int, Codes]]:
+    """The words that occur most often, and how often."""
     found: list[tuple[int, Codes]] = []
-    for rows in likely_words(words, mechanism, model).values():
+    for rows in words.values():
         distinct, times = np.unique(rows, axis=0, return_counts=True)
         found += [(int(number), row) for number, row in zip(times, distinct, strict=True)]
-    found.sort(key=lambda each: (-each[0], each[1].tolist()))
-    return [row for _, row in found[:most]]
+    return sorted(found, key=_by_frequency)[:most]
+
+
+def _joined(likely: Iterable[tuple[int, Codes]], released: Iterable[tuple[int, Codes]], most: int) -> list[Codes]:
+    """The most frequent words of both lists, each once."""
+    every = {tuple(row.tolist()): row for _, row in sorted([*likely, *released], key=_by_frequency)}
+    return list(every.values())[:most]
+
+
+def _by_frequency(each: tuple[int, Codes]) -> tuple[int, list[int]]:
+    return -each[0], each[1].tolist()
 
 
 def _times(words: dict[int, Codes], row: Codes) -> int:

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from dpwords.core.randomness import SeededSource
-from dpwords.core.scaled import Floats
+from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Codes, Ragged
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.mechanisms.private import Private
@@ -28,6 +28,7 @@ from dpwords.models.releases import Releases
 from dpwords.models.tuning import (
     COMPARED_MISSING,
     COMPARED_RELEASES,
+    EVENLY,
     FEWEST_COMPARED,
     FIRST_RELEASES,
     HELD_OUT,
@@ -100,9 +101,10 @@ class Fitter:
     ) -> FittedCandidate:
         """Another candidate, whose rows are shrunk to those of the chain. Cost: some tens of passes."""
         evidence = RunEvidence.of(self.mechanism, self.words, candidate.shape)
-        tied = chain.found.chances[evidence.runs.tied]
-        rows = normalised(tied, evidence.groups)
-        pseudo, first = candidate.pseudo * rows, rows if start is None else start
+        rows = normalised(chain.found.chances[evidence.runs.tied], evidence.groups)
+        # The chain may rule out a step that this model does not, and a chance of 0 would remain 0.
+        even = 1 / np.bincount(evidence.groups)[evidence.groups]
+        pseudo, first = candidate.pseudo * rows, (1 - EVENLY) * rows + EVENLY * even if start is None else start
         if self.constants is None:
             return FittedCandidate(candidate, evidence, self._fit(evidence, first, pseudo))
         if last:
@@ -123,15 +125,21 @@ class Fitter:
 
 
 def fitted(
-    releases: Releases, mechanism: Private, kind: ModelKind | None = None, progress: ProgressLine | None = None
+    releases: Releases,
+    mechanism: Private,
+    kind: ModelKind | None = None,
+    progress: ProgressLine | None = None,
+    *,
+    with_intervals: bool = True,
 ) -> Model:
-    """The population that makes the releases most likely, as a model of this kind, or of the one that fits best.
+    """The population that makes the releases most likely, as a model of this kind, or of the one that fits best; on
+    free words, of those that have intervals, unless they are not needed.
 
     Cost: some tens of passes for each model that is tried, over at most `COMPARED_RELEASES` releases, and for the one
     that is taken over all of them; see `Pass`.
     """
     words = releases.by_length()
-    every = tuple(_candidates(mechanism, words, kind))
+    every = tuple(_candidates(mechanism, words, kind, with_intervals))
     best, scores, rivals = every[0], dict[str, float](), tuple[Rival, ...]()
     if len(every) > 1 and len(releases) >= FEWEST_COMPARED:
         best, scores, rivals = _compared(mechanism, words, every, progress)
@@ -145,27 +153,38 @@ def fitted(
     wrong = _checked(model, releases, mechanism)
     if wrong is not None:  # then the next best model is no worse a guess
         rivals = tuple(each._replace(doubt=max(each.doubt, 0.5 * each.is_runner_up)) for each in rivals)
-    return replace(model, misfit=wrong, rivals=tuple(each for each in rivals if each.doubt > LEAST_DOUBT))
+    kept = tuple(each for each in rivals if each.doubt > LEAST_DOUBT or each.by_place)
+    return replace(model, misfit=wrong, rivals=kept)
 
 
 def _checked(model: Model, releases: Releases, mechanism: Private) -> Misfit | None:
     """What contradicts the model, given releases of words drawn from it. Cost: as many releases as are simulated."""
-    number, stream = len(releases), SeededSource("words of a fitted model").open()
-    share, parts, first = simulated_words(number) / number, [], 0
+    share = simulated_words(len(releases)) / len(releases)
+    released = rehearsed(model, releases, mechanism, share, "words of a fitted model")[1]
+    return misfit(releases.words, released, mechanism.language.alphabet.symbols)
+
+
+def rehearsed(model: Model, releases: Releases, mechanism: Private, share: float, seed: str) -> tuple[Ragged, Ragged]:
+    """Words drawn from a model, for each length about so many times as there are releases, and releases of them."""
+    stream, seeds = SeededSource(seed).open(), f"releases of {seed}"
+    words: list[tuple[Integers, Codes]] = []
+    released: list[tuple[Integers, Codes]] = []
+    first = 0
     for length, rows in releases.by_length().items():
         some = max(round(share * len(rows)), 1)
-        seeded = mechanism.within(length).seeded("releases of words of a fitted model")
-        shown = np.asarray(seeded.release_codes(model.drawn(length, some, stream)))
-        parts.append((np.arange(first, first + some), shown))
-        first += some
-    return misfit(releases.words, Ragged.gathered(parts, first, np.int64), mechanism.language.alphabet.symbols)
+        numbers, first = np.arange(first, first + some), first + some
+        words.append((numbers, model.drawn(length, some, stream)))
+        released.append((numbers, np.asarray(mechanism.within(length).seeded(seeds).release_codes(words[-1][1]))))
+    return Ragged.gathered(words, first, np.int64), Ragged.gathered(released, first, np.int64)
 
 
-def _candidates(mechanism: Private, words: WordRows, kind: ModelKind | None) -> Iterator[Candidate]:
+def _candidates(
+    mechanism: Private, words: WordRows, kind: ModelKind | None, with_intervals: bool
+) -> Iterator[Candidate]:
     """The models that are tried, the simplest first.
 
-    Those that are too large, have more parameters than the releases have symbols, or on free words so many that there
-    would be no intervals, are tried only if asked for.
+    Those that are too large, have more parameters than the releases have symbols, or on free words, `with_intervals`,
+    so many that there would be none, are tried only if asked for.
     """
     base, limits, lengths = hidden_runs(mechanism.language, mechanism.limits), mechanism.limits, tuple(words)
     symbols = sum(rows.size for rows in words.values())
@@ -184,7 +203,8 @@ def _candidates(mechanism: Private, words: WordRows, kind: ModelKind | None) -> 
                 if kind is not None:
                     raise
                 continue
-            most = min(symbols, limits.interval_parameters) if mechanism.language.alike else symbols
+            few = mechanism.language.alike and with_intervals
+            most = min(symbols, limits.interval_parameters) if few else symbols
             if parameters > most and (kind is None or counted is not Counted.FROM_START):
                 continue
             yield from (Candidate(shape, pseudo) for pseudo in PSEUDO)
@@ -221,9 +241,11 @@ def _compared(
         doubt = _doubt(logs[best] - other, times)
         other_kind = each.candidate.shape.kind is not own.candidate.shape.kind
         runner_up = other_kind and not any(rival.is_runner_up for rival in rivals)
-        if each is not own and (doubt > LEAST_DOUBT or runner_up):
+        by_place = other_kind and each.candidate.shape.kind is ModelKind.BY_PLACE
+        by_place &= not any(rival.by_place for rival in rivals)
+        if each is not own and (doubt > LEAST_DOUBT or runner_up or by_place):
             about = each.evidence, each.found.chances, own.evidence, own.found.chances
-            rivals.append(Rival(doubt, *about, runner_up))
+            rivals.append(Rival(doubt, *about, runner_up, by_place))
     return every[best], scores, tuple(rivals)
 
 

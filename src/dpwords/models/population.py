@@ -136,6 +136,7 @@ class Rival(NamedTuple):
     best_evidence: RunEvidence
     best_chances: Floats
     is_runner_up: bool = False  # whether it is the best one of those of another kind
+    by_place: bool = False  # whether it is the best one by place, and the other is not by place
 
 
 @dataclass(frozen=True, eq=False)

@@ -289,6 +289,11 @@ class Posteriors(ABC):
         word), and of the whole word. Cost: words · `cost`."""
         raise self.evidence.too_many()
 
+    def guesses(self, released: Codes) -> tuple[Codes, Codes]:
+        """For the same releases, the likeliest symbol at each position, and the likeliest word; where normalising
+        constants differ, they are left out. Cost: words · `cost`."""
+        raise self.evidence.too_many()
+
     def known(self, outputs: list[Codes]) -> Known | None:
         """What the releases of one word tell; None if no word that the prior allows can have led to them."""
         raise self.evidence.too_many()

@@ -16,6 +16,7 @@ Prior = Literal["uniform", "predictable"] | MarkovChain | Mapping[Any, Mapping[A
 UNIFORM = "all words are equally likely"
 PREDICTABLE = "words are predictable (one usual next symbol, in 9 of 10 cases)"
 CHAIN = "words come from the given chain"
+NOTHING_FITTED = "all words are equally likely, since the releases do not show which ones are common"
 FITTED = "words come from the chain that fits the released ones best"
 
 

@@ -7,7 +7,7 @@ missing is found by proposing runs from q (`posteriors.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -134,17 +134,32 @@ class RunPosteriors(Posteriors):
         Where normalising constants differ, guesses leave them out, and their chances are weighted averages over runs
         that are drawn: these are nearly exact.
         """
+        return self._of_parts(
+            released, lambda part, hidden: self._chances(hidden, SeededSource(f"runs of part {part}"))
+        )
+
+    def guesses(self, released: Codes) -> tuple[Codes, Codes]:
+        return self._of_parts(released, lambda _, hidden: self._likeliest(hidden))
+
+    def _of_parts(
+        self, released: Codes, found_in: Callable[[int, HiddenWords], tuple[Floats, Floats]]
+    ) -> tuple[Floats, Floats]:
+        """What is found in each part of the releases, on all cores, given its number and its hidden words."""
         (rows, ratios), (size, parts) = self.evidence.seen(released), self._parts(len(released))
         found: list[tuple[Floats, Floats]] = [(np.zeros(0), np.zeros(0))] * len(parts)
 
         def work(numbers: slice) -> None:
             for number in range(numbers.start, numbers.stop):
-                hidden = self._hidden(Emissions(rows[parts[number]], ratios))
-                found[number] = self._chances(hidden, SeededSource(f"runs of part {number}"))
+                found[number] = found_in(number, self._hidden(Emissions(rows[parts[number]], ratios)))
 
         in_parts(work, len(parts), cost=size * self.cost(), most=self.mechanism.limits.threads)
-        positions, whole = map(np.concatenate, zip(*found, strict=True))
-        return positions, whole
+        one, other = map(np.concatenate, zip(*found, strict=True))
+        return one, other
+
+    @staticmethod
+    def _likeliest(hidden: HiddenWords) -> tuple[Codes, Codes]:
+        """The likeliest symbols, and the likeliest words."""
+        return hidden.proportions()[1].argmax(axis=1).T, hidden.by_logs.likeliest().words
 
     def _chances(self, hidden: HiddenWords, source: SeededSource) -> tuple[Floats, Floats]:
         """The chances of the likeliest symbols, and of the likeliest word."""

@@ -36,8 +36,16 @@ CLOSE = 1.5  # times the likeliest word's chance, up to which the bound by steep
 HELD_OUT, FEWEST_COMPARED, COMPARED_RELEASES, PSEUDO, LAST_ROUNDS = 0.3, 100, 6000, (10.0, 1.0), 4
 LEAST_DOUBT = 0.01
 MOST_APART = 12  # lengths, up to which a model with a chain for each length is tried
+# Part of the chances from which a search for a refined model starts that is even over the steps of a state, the rest
+# being those of the homogeneous chain. Without it, a word that the chain rules out was never found (15 f); any positive
+# part will do.
+EVENLY = 0.1
 COMPARED_MISSING = 0.5  # log-likelihood, up to which fits that are compared need not be told apart
 
 # The check of a fit (15 g): how often it rejects a model that is right, at most; how many words and symbols it
 # simulates and compares; and from how many expected occurrences on a count is nearly normal.
 SIZE_OF_CHECK, MOST_DRAWN, CHECKED_SYMBOLS, FEWEST_SEEN = 0.01, 20_000, 64, 50
+
+# Rehearsed guesses (17 g): words that are drawn from a fitted prior and guessed, at least, and how many times as many
+# words as there are releases, at most. They decide how precise the figures are, and how long they take.
+REHEARSED_WORDS, MOST_REHEARSALS = 1000, 10
