@@ -56,7 +56,8 @@ def test_the_figure_is_what_decoding_hits_of_the_true_words() -> None:
     assert found.uniform_without == (pytest.approx(6 / 8), pytest.approx(8.0**-6))
     assert found.uniform_without.whole < found.without.whole < found.whole
     assert (found.words, found.samples, found.length, found.exact) == (3000, 3000, 6, True)
-    assert found.rehearsed == 3000 and 0 < found.error.whole < 0.02
+    assert found.rehearsed == 3000
+    assert 0 < found.error.whole < 0.02
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,8 @@ def test_a_known_chain_against_the_definition(mechanism: Any, length: int, toler
     found = attack.guess(mechanism, released=outputs, prior=chain)
     hits, whole = by_definition(mechanism, chain, outputs)
     assert found.exact == (tolerance < 0.01)
-    assert found.error == (0, 0) and found.rehearsed == 0
+    assert found.error == (0, 0)
+    assert found.rehearsed == 0
     assert found.informed == (pytest.approx(hits, abs=tolerance), pytest.approx(whole, abs=tolerance))
     assert "if words come from the given chain" in found.of_100
     plain = by_definition(mechanism, Chain.uniform(mechanism.language), outputs)
@@ -112,7 +114,8 @@ def test_a_prior_with_zeros_breaks_nothing() -> None:
     found = attack.guess(free, released=["cbc", "cca"], prior=chain)
     assert 0 < found.whole <= 1
     always = attack.guess(free, released=["aaa"] * 50)  # the fit has zeros of its own
-    assert 0.97 < always.whole <= 1 and always.hits <= 3
+    assert 0.97 < always.whole <= 1
+    assert always.hits <= 3
 
 
 def test_a_chain_that_was_fitted_elsewhere_and_one_with_more_states() -> None:
@@ -123,7 +126,9 @@ def test_a_chain_that_was_fitted_elsewhere_and_one_with_more_states() -> None:
     expected = attack.guess(LOG, released=released)
     for prior in (fitted, refined):
         found = attack.guess(LOG, released=released, prior=prior)
-        assert expected.whole < found.whole < expected.whole + 0.1  # it is not known to be fitted, and taken at its word
+        assert (
+            expected.whole < found.whole < expected.whole + 0.1
+        )  # it is not known to be fitted, and taken at its word
         assert attack.guess(LOG, 6, prior, samples=200).whole > 0.7
     equal = dw.Exponential(dw.Words("abcdefgh"), epsilon=4)
     assert attack.guess(equal, 6, refined, samples=200).whole > 0.7

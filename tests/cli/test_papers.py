@@ -20,6 +20,7 @@ from dpwords.cli.papers import markdown, markdown_table, rounded, tex, tex_table
         ("50% & a_b #1 {x} $y", r"50\% \& a\_b \#1 \{x\} \$y"),
         (r"\input{x}", r"\textbackslash{}input\{x\}"),
         ("a~b^c<d>|", r"a\textasciitilde{}b\textasciicircum{}c\textless{}d\textgreater{}\textbar{}"),
+        ("a--b ---", "a-{}-b -{}-{}-"),
         ("[*]", "{[}{*}{]}"),
         ("ε = 3", r"$\varepsilon$ = 3"),
         ("at most e^24 times, or e^(3·ceil(d/2))", r"at most $e^{24}$ times, or $e^{3\cdot \lceil d/2 \rceil}$"),

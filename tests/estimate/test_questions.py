@@ -335,4 +335,4 @@ def test_what_the_language_excludes_is_not_told_as_estimated_as_zero() -> None:
     """Runs of the grid start with one of two cells, and of these three runs none starts with (1, 0)."""
     found = dw.estimate.starts([[(0, 1), (0, 2), (1, 2)]] * 30, RUNS)
     assert len(found) == 9
-    assert [note.partition(",")[0] for note in found.notes] == ["1 of 2 proportions are estimated as 0"]
+    assert [note.partition(",")[0] for note in found.notes] == ["1 of 2 proportions is estimated as 0"]

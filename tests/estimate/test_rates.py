@@ -167,3 +167,26 @@ def test_variants_that_cannot_be_estimated_are_refused() -> None:
     weak = dw.Exponential(dw.Words("abcd"), 0.5)
     releases = weak.seeded(1).release_all(["abcdabcd"] * 200)
     refuse("nothing can be estimated", lambda: dw.estimate.variants(releases, weak))
+
+
+def test_one_long_word_does_not_change_the_method() -> None:
+    """Words of 30 symbols cannot be inverted; the others can, as if it were not there."""
+    mechanism = dw.Exponential(dw.Words("abc"), 3.0)
+    words = ["abcab"] * 600 + ["aacab"] * 400
+    short = dw.estimate.variants(mechanism.seeded(1).release_all(words), mechanism)
+    found = dw.estimate.variants(mechanism.seeded(1).release_all([*words, "a" * 30]), mechanism)
+    assert (short.method, found.method) == ("inverse", "inverse")
+    for word, share in (("abcab", 0.6), ("aacab", 0.4)):
+        assert found[tuple(word)].low <= share <= found[tuple(word)].high
+        assert found[tuple(word)].value == pytest.approx(short[tuple(word)].value, abs=0.03)
+    assert "words of 30 symbols and more are left out: only a model can tell about them" in found.notes
+
+
+def test_the_largest_rates_are_those_that_surely_are() -> None:
+    """The rates of a state that is hardly ever left are between 0 and 1."""
+    mechanism = dw.Exponential(dw.Words("abc"), 3.0)
+    found = dw.estimate.rates(mechanism.seeded(1).release_all(["ababab"] * 500 + ["ababac"]), mechanism)
+    assert set(found.ordered()[:2]) == {("a", "b"), ("b", "a")}
+    assert [found[label].low for label in found.ordered()] == sorted(
+        (each.low for each in found.values()), reverse=True
+    )

@@ -27,7 +27,8 @@ def test_what_is_refused() -> None:
     refuse("outside the alphabet", lambda: ask(np.array([[0, 7]]), FREE))
     refuse("release 1 is no word of the mechanism's language", lambda: ask([[(2, 2), (0, 0)]], RUNS))
     refuse("release 3 is no word", lambda: ask(["ab", "b", ""], FREE))
-    refuse("between 0 and 1", lambda: ask(["ab"], FREE, confidence=95))
+    for confidence in (95, 0.0, 1.0, 1e-300, 1 - 1e-16, float("nan"), True):
+        refuse("between 0 and 1", lambda confidence=confidence: ask(["ab"], FREE, confidence=confidence))
     refuse("method is", lambda: ask(["ab"], FREE, method="best"))
     refuse("biased on a system", lambda: ask(ROUTES, RUNS, method="inverse"))
     refuse("only runs of a system visit", lambda: dw.estimate.visits(["ab"], FREE))

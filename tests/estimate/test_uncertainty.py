@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import dpwords as dw
+from dpwords.core.symbols import Alphabet
 from dpwords.estimate.questions import of_states, of_symbols
-from dpwords.estimate.uncertainty import inside, population_moments
+from dpwords.estimate.uncertainty import inside, population_moments, unclear
 from dpwords.models.chains import hidden_runs
 from models.test_alignments import channel_of, own_ends
 from populations import LANGUAGES, listed, prior, random_chances
@@ -201,3 +202,27 @@ def test_with_few_releases_scores_do_not_explain_everything() -> None:
         off.append(sum(abs(found[code].value - proportion) for code, proportion in enumerate(visits / visits.sum())))
         told.append(found.total_error)
     assert 0.7 < np.mean(told) / np.mean(off) < 2
+
+
+def test_a_fit_gives_a_little_to_what_nobody_does() -> None:
+    """0.94 and six times 0.01, each of which may be 0: then the first is 1, which is 0.06 more."""
+    question = of_symbols(Alphabet("abcdefg"), "last")
+    shares = np.array([0.94, *[0.01] * 6])
+    added = unclear(shares, np.full(7, 0.02), question)
+    assert added == pytest.approx([0.06, *[0.0] * 6])
+    assert unclear(shares, np.full(7, 0.001), question) == pytest.approx(np.zeros(7))
+
+
+@pytest.mark.parametrize("epsilon", [3.0, 4.0])
+def test_intervals_of_what_everybody_does_reach_1(epsilon: float) -> None:
+    """Trips of three steps and the same way back all end where they started; fits give other ends up to a tenth."""
+    system, chance = dw.GridWorld(4, 4).by_states(), np.random.default_rng(7)
+    mechanism, ends = dw.Online(system, epsilon), []
+    for seed in range(10):
+        trips = []
+        for east in chance.random((500, 3)) < 0.5:
+            there = [(int((~east[:n]).sum()), int(east[:n].sum())) for n in range(1, 4)]
+            trips.append([*there, *there[-2::-1], (0, 0)])
+        ends.append(dw.estimate.ends(mechanism.seeded(seed).release_all(trips), mechanism)[0, 0])
+    assert np.mean([each.value for each in ends]) < 0.99
+    assert sum(each.high >= 1 - 1e-9 for each in ends) >= 9

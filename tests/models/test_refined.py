@@ -210,3 +210,28 @@ def test_what_contradicts_a_model_is_told_in_numbers() -> None:
     variance, expected = map(float, re.findall(r"variance (\S+), and the model expects (\S+)", text)[0])
     assert variance == pytest.approx(35.5, rel=0.05)
     assert expected == pytest.approx(19 / 4, rel=0.15)
+
+
+VARIANTS, PROPORTIONS = ("abcab", "aacab", "bbbbb", "abccc"), (0.5, 0.2, 0.2, 0.1)
+
+
+@pytest.mark.parametrize(
+    "language",
+    [
+        dw.Words("abc"),
+        dw.TransitionSystem({state: {"a": "A", "b": "B", "c": "C"} for state in ("s", "A", "B", "C")}, start="s"),
+    ],
+)
+def test_a_word_that_a_chain_rules_out_is_found(language: Any) -> None:
+    """The chain that fits best has hardly any step from a to a, which a fifth of the words begin with."""
+    mechanism = dw.Exponential(language, 4.0)
+    drawn = np.random.default_rng(5).choice(4, 2000, p=PROPORTIONS)
+    releases = mechanism.seeded(5).release_all([VARIANTS[number] for number in drawn])
+    chain, model = (dw.estimate.model(releases, mechanism, model=name) for name in ("chain", "two steps"))
+    assert np.exp(chain.log_prob("aacab")) < 0.01
+    assert model.log_likelihood > chain.log_likelihood + 1000
+    for word, share in zip(VARIANTS, PROPORTIONS, strict=True):
+        assert np.exp(model.log_prob(word)) == pytest.approx(share, abs=0.04)
+    found = dw.estimate.variants(releases, mechanism)
+    for word, share in zip(VARIANTS, PROPORTIONS, strict=True):
+        assert found[tuple(word)].low <= share <= found[tuple(word)].high

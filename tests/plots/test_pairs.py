@@ -129,6 +129,8 @@ def test_many_pairs_are_cut_to_the_largest() -> None:
     figure = plots.estimates(estimates("dfg", many))
     assert "the 30 largest of 64, 47% of all" in words(figure)
     assert len(arrows(figure)) == len(names(figure)) == 30
+    figure = plots.estimates(estimates("dfg", many), most=5)
+    assert len(arrows(figure)) == len(names(figure)) == 5
 
 
 def test_without_intervals_there_are_no_bands_and_no_brackets() -> None:

@@ -58,3 +58,9 @@ def test_routes_pass_through_their_points_and_do_not_overshoot() -> None:
     assert np.abs(np.diff(way[:, 0])).max() < 0.2  # no jumps
     back = Route(points[::-1]).at(np.linspace(0, 1, 500))
     assert back[::-1] == pytest.approx(way)
+
+
+def test_the_end_is_below_all_others() -> None:
+    flows = {(0, 1): 3.0, (1, 2): 2.0, (2, 3): 1.0, (1, 4): 0.1}  # 4 is the end, and 3 leads nowhere
+    assert [row for _, row in ranked(5, flows).spots] == [0, 1, 2, 3, 2]
+    assert [row for _, row in ranked(5, flows, bottom=4).spots] == [0, 1, 2, 3, 4]

@@ -151,7 +151,8 @@ def _asked(releases: Releases, mechanism: Private, length: int | None) -> Intege
         raise InvalidValue(
             "no prior is fitted to releases of this mechanism, which do not tell about each position by itself: leave "
             f"out {named('released')} and pass {named('length')} with a {named('prior')} that is known, or release "
-            "with linear weights or online, where words keep their length"
+            f"with Online ({named('mechanism', 'online')}) or a linear utility ({named('utility', 'linear')}), where "
+            "words keep their length"
         )
     numbers = np.arange(len(sizes)) if length is None else np.flatnonzero(sizes == length)
     if not len(numbers):

@@ -62,7 +62,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     return [whole_number(number, "--releases", 1) for number in found]
 
 
-@click.command(cls=SectionedCommand, short_help="Show what an adversary can guess, before there is any data.")
+@click.command(cls=SectionedCommand, short_help="Show what an adversary can guess, before a release or from one.")
 @language_options
 @click.option("--length", type=int, callback=at_least_one, help="The length of the words.")
 @click.option("--epsilon", "-e", callback=epsilons, help="One or more values of ε, as in 1,2,3,5.")

@@ -158,11 +158,9 @@ class ReleaseText:
     def _what(self) -> str:
         answers, number = self.read.mechanism.answers is not None, self.read.receipt.get("words")
         many = "The" if number is None else f"{number:,}"
-        which = "answers about private words" if answers else "words"
+        which = "answers about private words were" if answers else "word was" if number == 1 else "words were"
         kind = "differential privacy" if self.promise.distance == "any" else "metric differential privacy"
-        return (
-            f"{many} {which} were released under {kind} with dpwords {self.version}. A private word is {self._words()}."
-        )
+        return f"{many} {which} released under {kind} with dpwords {self.version}. A private word is {self._words()}."
 
     def _words(self) -> str:
         """What words are, from the language that may be released."""
@@ -199,8 +197,8 @@ class ReleaseText:
             return "Its rate was calibrated to the ε of each word." if found.calibration is not None else ""
         if found.c is not None and found.proof is not None:
             return (
-                f"For words of length {self.length}, {found.c / self.promise.epsilon:.1%} of ε goes into the rate at "
-                f"which they fall, which is proven {found.proof.in_words}."
+                f"For words of length {self.length}, they fall by a factor e^{float(found.c):.4g} for each unit of the "
+                f"distance, {found.c / self.promise.epsilon:.1%} of ε, which is proven {found.proof.in_words}."
             )
         return f"{'In detail' if found.calibration is None else 'Calibration'}: {found.text}."
 

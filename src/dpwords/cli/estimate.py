@@ -167,7 +167,7 @@ def estimate(
         try:
             found.append(_answered(asked[0], each, wanted, per_place, how))
         except InvalidValue as error:
-            whose = "" if compare is None else f"{each.name}: "
+            whose = "" if compare is None or error.message.startswith(each.name) else f"{each.name}: "
             raise InvalidValue(f"{whose}{error.message}") from None
     names = tuple(dict.fromkeys(patterns)) or (read.contents.positions if per_place else ())
     symbol = "symbol" if read.mechanism.language.spelling is None else "state"
@@ -176,13 +176,13 @@ def estimate(
         from dpwords.estimate import difference
 
         shown, compared = difference(*found), (files[0].name, files[1].name)
-    rows = EstimateRows(shown, per_place, names, top, symbol, compared)
+    rows = EstimateRows(shown, per_place, names, top, symbol, compared, read.separator)
     if output:
         mechanisms = [each.mechanism for each in files]
         write_whole({path: rows.content(path, *mechanisms) for path in output})
     else:
         emit(rows.lines(Terminal.of_output()))
-    _report(rows, [text for each in files for text in each.notes])
+    _report(rows, [text for each in files for text in each.notes], output)
 
 
 def _read(path: str, format: str | None, output: Sequence[Path]) -> ReleasedFile:
@@ -262,7 +262,7 @@ def _pattern(text: str, language: Language, separator: str | None) -> Any:
     return tuple(notation.read(text))
 
 
-def _report(rows: EstimateRows, of_files: Sequence[str]) -> None:
+def _report(rows: EstimateRows, of_files: Sequence[str], output: Sequence[Path]) -> None:
     """How the estimates were made, and what to beware of; `of_files` are notes about the files."""
     first = rows.tables[0]
     apart = rows.by_position or first.question in ("patterns", "rates", "variants")
@@ -275,9 +275,8 @@ def _report(rows: EstimateRows, of_files: Sequence[str]) -> None:
         clear, number = sum(len(getattr(one, "beyond_chance", ())) for one in rows.tables), sum(map(len, rows.tables))
         note(f"differences are {' − '.join(rows.compared)}; {clear} of {number} have intervals without 0")
     notes = rows.notes()
-    more = len(notes) - _MOST_NOTES
-    others = (
-        [f"a .json file that --output names has {more} more {'note' if more == 1 else 'notes'}"] if more > 0 else []
-    )
+    more, written = len(notes) - _MOST_NOTES, [path.name for path in output if path.suffix.lower() == ".json"]
+    where = f"{written[0]} has" if written else "--output FILE.json would have"
+    others = [f"{where} {more} more {'note' if more == 1 else 'notes'}"] if more > 0 else []
     for text in (*of_files, *notes[:_MOST_NOTES], *others):
         note(f"note: {text}")

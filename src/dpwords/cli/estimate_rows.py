@@ -51,6 +51,7 @@ class EstimateRows:
     top: int | None = None  # how many of the largest proportions are shown; None: as many as fit
     symbol: str = "symbol"  # what symbols are called
     compared: tuple[str, str] | None = None  # the names of two files, if the rows are differences between them
+    separator: str | None = None  # between the symbols of a word, as in the file
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -120,7 +121,10 @@ class EstimateRows:
             from dpwords import plots
 
             found = list(self.tables) if self.by_position else self.tables[0]
-            return plots.content_for(plots.estimates(found, mechanisms[0].language, names=self.names), path)
+            from dpwords.plots.proportions import MOST_SHOWN
+
+            most, language = self.top or MOST_SHOWN, mechanisms[0].language
+            return plots.content_for(plots.estimates(found, language, names=self.names, most=most), path)
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -187,8 +191,10 @@ class EstimateRows:
         if self.compared is not None:
             what = f"Differences between proportions of {about} ({' − '.join(self.compared)})"
         rough = "; the estimates are rough" if any(each.rough for each in self.tables) else ""
+        unfit = "" if all(each.fits for each in self.tables) else "; the model does not fit the releases"
         return (
-            f"{what}, estimated from {' and '.join(sources)} by {self.method}, with {sure} confidence intervals{rough}."
+            f"{what}, estimated from {' and '.join(sources)} by {self.method}, with {sure} confidence "
+            f"intervals{rough}{unfit}."
         )
 
     def notes(self) -> list[str]:
@@ -202,6 +208,8 @@ class EstimateRows:
     def _largest(self, most: int | None) -> list[Any]:
         """The labels, the largest mean proportion first; lengths that occur in their own order."""
         first = self.tables[0]
+        if first.question == "rates" and self.compared is None:
+            return first.ordered()[:most]
         mean = {label: sum(one[label].value for one in self.tables if label in one) for label in first}
         largest = sorted(mean, key=lambda label: -abs(mean[label]))[:most]
         if first.question != "lengths":
@@ -220,7 +228,9 @@ class EstimateRows:
         if question == "patterns":
             return (self.names[list(self.tables[0]).index(label)],)
         if question == "variants":
-            return (" ".join(map(written, label)),)
+            names = [written(symbol) for symbol in label]
+            between = " → " if any(" " in name for name in names) else " "
+            return ((self.separator or between).join(names),)
         return (label,) if question == "lengths" else (written(label),)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 _TEX = {
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
     "\\": r"\textbackslash{}",
+    "`": r"\textasciigrave{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
@@ -51,7 +52,8 @@ def tex(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(_TEX.get(letter, letter) for letter in _printable(text))
+    plain = "".join(_TEX.get(letter, letter) for letter in re.sub("-(?=-)", "-\0", _printable(text)))
+    return plain.replace("\0", "{}")  # two hyphens are no dash
 
 
 def markdown(text: str) -> str:

@@ -107,6 +107,8 @@ def _difference(one: Estimates, other: Estimates, confidence: float | None) -> D
         labels = [label for label in one if label in other]
     if alone and one.question == "patterns":
         raise InvalidValue("the two were asked about different patterns: ask both for the same ones")
+    if alone == len(labels) and one.question == "variants":
+        raise InvalidValue("no variant was found in both: ask for more variants, or compare pairs of symbols (dfg)")
     if alone == len(labels):
         raise InvalidValue("the two have no label in common: compare estimates about the same symbols or states")
     sure = one.confidence if confidence is None else confidence
@@ -117,6 +119,7 @@ def _difference(one: Estimates, other: Estimates, confidence: float | None) -> D
         half = factor * errors[label]
         found[label] = Estimate(value, _within(value - half), _within(value + half))
     notes = [f"{name}: {text}" for name, each in (("the first", one), ("the second", other)) for text in each.notes]
+    notes.sort(key=lambda text: "does not fit: " not in text)  # what matters most first
     if unknown and alone:
         notes.append(f"{alone} {one.question} are estimated in one of the two only, and are left out")
     elif alone:

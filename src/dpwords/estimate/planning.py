@@ -85,8 +85,9 @@ def forecast(
     language, limits = mechanism.language, mechanism.limits
     chain = Chain.uniform(language, limits) if prior == "uniform" else chain_of(prior, language, limits)
     some, many = min(number, SIMULATED_PEOPLE), SeededSource("the population of a forecast").open()
-    true = counted_question(question, Ragged.even(chain.drawn(positions, POPULATION, many)), mechanism)
-    half, total, counted, of_true = [], [], [], []
+    population = chain.drawn(positions, POPULATION, many)
+    true = counted_question(question, Ragged.even(population), mechanism)
+    half, total, counted = [], [], []
     for turn in range(min(-(-SIMULATED_PEOPLE // (4 * some)), MOST_PLANNED)):
         words = chain.drawn(positions, some, SeededSource(f"people of a forecast, {turn}").open())
         if progress is not None:
@@ -96,15 +97,14 @@ def forecast(
         half.append(factor * float(errors.mean()) if len(errors) else math.nan)
         total.append(_apart({label: each.value for label, each in found.items()}, true))
         counted.append(_apart(found.counted, true))
-        of_true.append(factor * float(_sampling(question, mechanism, words).mean()))
-    fewer = math.sqrt(some / number)
+    fewer, of_true = math.sqrt(some / number), factor * math.sqrt(POPULATION / number)
     return Forecast(
         question,
         number,
         positions,
         len(found),
         fewer * float(np.mean(half)),
-        fewer * float(np.mean(of_true)),
+        of_true * float(_sampling(question, mechanism, population).mean()),
         fewer * float(np.mean(total)),
         float(np.mean(counted)),
         confidence,
@@ -115,7 +115,7 @@ def forecast(
 
 
 def _check(question: object, mechanism: Private) -> None:
-    if question not in KINDS:
+    if not isinstance(question, str) or question not in KINDS:
         raise InvalidValue(f"a forecast answers one of {', '.join(KINDS)}: ask for one of these")
     answers = mechanism.answers
     if answers is not None and OF_REPORTS[answers.question] != question:

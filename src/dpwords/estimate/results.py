@@ -71,6 +71,12 @@ class Estimates(dict[Any, Estimate]):
         self.counted, self.errors = dict(counted), dict(errors or {})
         self.model, self.fits, self.notes, self.rough = model, fits, notes, rough
 
+    def ordered(self) -> list[Any]:
+        """The labels, those with the largest proportion first; of rates, those that are at least the largest, since
+        the rates of a state that is hardly ever left can be anything. Cost: sorting the labels."""
+        end = 1 if self.question == "rates" else 0
+        return sorted(self, key=lambda label: -self[label][end])
+
     @property
     def total_error(self) -> float:
         """The sum of the absolute errors to expect of the proportions that are not estimated as 0, by their
@@ -81,8 +87,10 @@ class Estimates(dict[Any, Estimate]):
 
 def interval_factor(confidence: object) -> float:
     """The half-width of an interval, in standard errors."""
-    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
-        raise InvalidValue("confidence is a number between 0 and 1: pass for example confidence=0.95")
+    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0.01 <= confidence <= 1 - 1e-9:
+        raise InvalidValue(
+            "confidence is a number between 0 and 1, from 0.01 to 0.999999999: pass for example confidence=0.95"
+        )
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
@@ -221,16 +229,16 @@ def estimates(found: FoundAnswers, *, confidence: float, releases: int, question
     at_zero, number = int(np.count_nonzero(possible & (proportions < AT_ZERO))), int(np.count_nonzero(possible))
     if 0 < at_zero < number and not np.isnan(errors).any() and method is not EstimateMethod.COUNTED:
         notes.append(
-            f"{at_zero} of {number} proportions are estimated as 0, the least possible value: intervals near it can be "
-            "too short"
-        )
-    if found.misfit is not None:
-        notes.append(
-            f"the model ({found.model}) does not fit: {found.misfit}; proportions that depend on what it misses can be "
-            "further off than their intervals say"
+            f"{at_zero} of {number} proportions {'is' if at_zero == 1 else 'are'} estimated as 0, the least possible "
+            "value: intervals near it can be too short"
         )
     for note in notes[:1] if expected > ROUGH else ():
         warnings.warn(note, stacklevel=4)
+    if found.misfit is not None:
+        misfit = (
+            f"the model ({found.model}) does not fit: {found.misfit}; proportions that depend on what it misses can"
+        )
+        notes.insert(0, f"{misfit} be further off than their intervals say")
     notes += found.notes
     none = proportions < NO_PROPORTION
     proportions, low = np.where(none, 0.0, proportions), np.where(none & ~np.isnan(low), 0.0, low)

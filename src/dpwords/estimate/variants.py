@@ -1,10 +1,10 @@
 """Variants: how often each whole word occurs in the population.
 
-Candidates are the likeliest true words of a part of the releases, under the model of the population that fits best, and
-on free words the most frequent releases, too. They are estimated from the others, so that what was chosen because it
-looked frequent is not thought to be so. On free words that needs no model: a release at distance j from a candidate
-counts g(j), where g is chosen so that the expectation is 1 for the candidate itself and 0 for every other word.
-Elsewhere the population is a mixture of the candidates and of all other words, whose weights are fitted by
+Candidates are the likeliest true words of a part of the releases, under the model of the population that fits best; if
+that does not fit, on free words also the most frequent releases. They are estimated from the others, so that what was
+chosen because it looked frequent is not thought to be so. On free words that needs no model: a release at distance j
+from a candidate counts g(j), where g is chosen so that the expectation is 1 for the candidate itself and 0 for every
+other word. Elsewhere the population is a mixture of the candidates and of all other words, whose weights are fitted by
 expectation–maximisation (docs/theory.md, section 15 h).
 """
 
@@ -60,7 +60,8 @@ def estimated_variants(asked: Asked, most: int) -> Estimates:
     if model is None and (not inverts or asked.is_given or asked.may_gain):
         model = asked.fitted()
     likely = [] if model is None else _most_frequent(likely_words(some, near, model), most)
-    released = _most_frequent(some, most) if inverts else []  # which do not depend on a model that may be wrong
+    doubtful = model is None or model.misfit is not None
+    released = _most_frequent(some, most) if inverts and doubtful else []
     candidates = _joined(likely, released, most)
     counted = np.array([_times(every, row) for row in candidates]) / len(releases)
     if inverts:

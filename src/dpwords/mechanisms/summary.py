@@ -151,7 +151,7 @@ class Summary:
         if not self.estimable:
             lines.append(
                 "proportions of a population cannot be estimated from such releases: where they are wanted, release "
-                "with Online, or with Exponential and linear utility, without a projection"
+                "with Online (--mechanism online) or a linear utility (--utility linear), without a projection"
             )
         return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
 

@@ -53,7 +53,8 @@ class DistanceEvidence(Evidence):
     def _refuse(self) -> NoReturn:
         remedy = f"release with a linear utility ({named('utility', 'linear')})"
         if self.mechanism.language.alike:
-            remedy = f"ask for symbols, pairs or variants, which need none, without a method; or {remedy} or k = 1"
+            without = f"leave out {named('method')} and {named('model')}"
+            remedy = f"ask for symbols, pairs or variants, which need none, and {without}; or {remedy} or k = 1"
         raise InvalidValue(
             "a model can be fitted where weights fall linearly in the exponent, and those of these releases do not: "
             f"{remedy}"

@@ -29,6 +29,9 @@ class EstimatedProportions(Protocol):
     def counted(self) -> Mapping[Any, float]:
         """The proportion of each label among the releases."""
 
+    def ordered(self) -> list[Any]:
+        """The labels, the largest proportions first."""
+
     def __getitem__(self, label: Any, /) -> tuple[float, float, float]: ...
 
     def __iter__(self) -> Iterator[Any]: ...
@@ -73,8 +76,15 @@ def shortened(texts: Iterable[str]) -> list[str]:
     """
     full = list(texts)
     half = (_SHOWN - 3) // 2
-    short = [text if len(text) <= _SHOWN else f"{text[:half]} … {text[-(_SHOWN - 3 - half) :]}" for text in full]
+    short = [text if len(text) <= _SHOWN else _without_middle(text, half) for text in full]
     return [text if short.count(cut) > 1 else cut for text, cut in zip(full, short, strict=True)]
+
+
+def _without_middle(text: str, half: int) -> str:
+    """The beginning and the end of a text, whole symbols of sequences."""
+    begin, end = text[:half], text[half + 3 - _SHOWN :]
+    head, tail = begin.rpartition(ARROW)[0] or begin, end.partition(ARROW)[2] or end
+    return f"{head}{ARROW}…{ARROW}{tail}" if ARROW in begin and ARROW in end else f"{begin} … {end}"
 
 
 def wrapped(text: str, width: int) -> list[str]:

@@ -92,7 +92,7 @@ def _placed(flows: Mapping[tuple[int, int], float], surplus: Sequence[float], be
     little = min(flows.values())
     links = {(first, place): little for place in starts} | {(place, last): little for place in stops}
     top = starts if begins is None else [begins]
-    spots, passes = ranked(len(surplus) + len(outside), {**flows, **links}, top, stops)
+    spots, passes = ranked(len(surplus) + len(outside), {**flows, **links}, top, stops, last if stops else None)
     return Placed("ranks", spots, passes, outside)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
+from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language
 from dpwords.languages.systems import TransitionSystem
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PictureForm = Literal["auto", "bars", "graph"]
-MOST_BARS = 30
-MOST_STEPS = 30  # arrows of a graph
+MOST_SHOWN = 30  # bars, and arrows of a graph
 MOST_LINES = 8  # symbols with a line through the positions
 _PROPORTION_OF = {
     "starts": "proportion of the words that start there",
@@ -45,14 +45,15 @@ def estimates(
     *,
     names: Sequence[str] = (),
     form: PictureForm = "auto",
+    most: int = MOST_SHOWN,
 ) -> Figure:
     """Estimated proportions with their intervals, as a function of `dw.estimate` has returned them.
 
     With the language of the mechanism, visits on a grid become a heat map, and steps on it wedges between cells; on a
     map with coordinates, visits are discs. Other pairs become a graph from start to end with wide and narrow arrows,
     and bars beside it; other proportions become bars. A list with a table for each position becomes lines. What is
-    paler, behind arrows, wedges and discs, reaches up to the upper ends of the intervals. Where there are too many
-    proportions, the largest are drawn, and the title says so. `names` are those of the positions, such as months, or of
+    paler, behind arrows, wedges and discs, reaches up to the upper ends of the intervals. Of bars and arrows the `most`
+    largest are drawn, and the title says so. `names` are those of the positions, such as months, or of
     patterns. With `form="bars"` there are only bars, also on grids and maps, and with `form="graph"` only the graph of
     pairs. Cost: the proportions that are drawn, and for a graph its arrows squared.
 
@@ -73,7 +74,7 @@ def estimates(
         raise InvalidValue("tables by position are lines: leave out form, or draw one of them with form='bars'")
     if several:
         return _by_position(tables, one_line(title), names)
-    return _proportions(tables[0], language, one_line(title), names, form)
+    return _proportions(tables[0], language, one_line(title), names, form, whole_number(most, "most", 1))
 
 
 def _by_position(tables: Sequence[EstimatedProportions], title: str, names: Sequence[str]) -> Figure:
@@ -105,7 +106,12 @@ def _by_position(tables: Sequence[EstimatedProportions], title: str, names: Sequ
 
 
 def _proportions(
-    found: EstimatedProportions, language: Language | None, title: str, names: Sequence[str], form: PictureForm
+    found: EstimatedProportions,
+    language: Language | None,
+    title: str,
+    names: Sequence[str],
+    form: PictureForm,
+    most: int,
 ) -> Figure:
     """One table of proportions, in the picture that fits its labels."""
     system = None if language is None else language.system
@@ -115,7 +121,7 @@ def _proportions(
         ground = ground_of(system)
         if set(ends) <= set(ground.spots):
             return _on_ground(found, ground, pairs, title)
-    return _pairs(found, system, title, form) if pairs else _bars(found, title, names)
+    return _pairs(found, system, title, form, most) if pairs else _bars(found, title, names, most)
 
 
 def _on_ground(found: EstimatedProportions, ground: Ground, pairs: bool, title: str) -> Figure:
@@ -223,10 +229,12 @@ def _steps(
     axes.add_collection(PolyCollection(wedges, facecolors=fills, edgecolors="none", gid=gid, **looks))
 
 
-def _pairs(found: EstimatedProportions, system: TransitionSystem | None, title: str, form: PictureForm) -> Figure:
+def _pairs(
+    found: EstimatedProportions, system: TransitionSystem | None, title: str, form: PictureForm, most: int
+) -> Figure:
     """The largest steps as a graph, and beside it as bars."""
-    order = sorted((label for label in found if found[label][0] > 0), key=lambda label: -found[label][0])
-    steps = order[:MOST_STEPS] or [*found][:MOST_STEPS]
+    order = [label for label in found.ordered() if found[label][0] > 0]
+    steps = order[:most] or [*found][:most]
     form = form if order else "bars"
     part = sum(found[step][0] for step in steps)
     shown = f"the {len(steps)} largest of {len(found)}, {part:.0%} of all" if len(order) > len(steps) else ""
@@ -239,10 +247,10 @@ def _pairs(found: EstimatedProportions, system: TransitionSystem | None, title: 
     return figure
 
 
-def _bars(found: EstimatedProportions, title: str, names: Sequence[str]) -> Figure:
+def _bars(found: EstimatedProportions, title: str, names: Sequence[str], most: int) -> Figure:
     """The largest proportions as bars."""
     texts = dict(zip(found, names, strict=True)) if names else {label: name(label, found.question) for label in found}
-    kept = sorted(found, key=lambda label: -found[label][0])[:MOST_BARS]
+    kept = found.ordered()[:most]
     if found.question == "lengths":
         kept = sorted(label for label in kept if found[label][0] > 0 or found.counted[label] > 0)
     shown = f"the {len(kept)} largest of {len(found)}" if len(found) > len(kept) else ""

@@ -23,15 +23,22 @@ class Ranked(NamedTuple):
 
 
 def ranked(
-    number: int, flows: Mapping[Pair, float], starts: Collection[int] = (), ends: Collection[int] = ()
+    number: int,
+    flows: Mapping[Pair, float],
+    starts: Collection[int] = (),
+    ends: Collection[int] = (),
+    bottom: int | None = None,
 ) -> Ranked:
-    """Places for nodes, given how much flows between them; `starts` are as far up as possible, and `ends` down.
+    """Places for nodes, given how much flows between them; `starts` are as far up as possible, and `ends` down. The
+    node `bottom` is below all others.
 
     The largest flows that make no cycle lead down, and a node's row is the length of the longest path to it. Cost:
     flows · (nodes + flows), and for the sweeps arrows · rows.
     """
     down = _without_cycles(flows, starts, ends)
     rows = _rows(number, down)
+    if bottom is not None:
+        rows[bottom] = 1 + max(row for node, row in enumerate(rows) if node != bottom)
     chains: dict[Pair, list[int]] = {}  # nodes and, in the rows between, stand-ins for arrows
     row_of = [*rows]
     for one, other in flows:
