@@ -13,7 +13,7 @@ from dpwords.plots.structure import visible
 from dpwords.recipes.questions import KINDS
 
 ARROW = " → "
-_SHOWN = 200  # characters of a name, unless two names would look alike
+_SHOWN = 320  # characters of a name, unless two names would look alike
 _REPEATED = 3  # from so many equal symbols on, a sequence names them once
 _OF_SYMBOLS = ("each", "first", "last")  # questions about single symbols; a cell of a grid is one, though a tuple
 
@@ -72,7 +72,7 @@ def shortened(texts: Iterable[str]) -> list[str]:
     """Texts with their middles left out where they are very long, unless two would look alike.
 
     >>> [len(text) for text in shortened(["a" * 1000, "b" * 20])]
-    [200, 20]
+    [320, 20]
     """
     full = list(texts)
     half = (_SHOWN - 3) // 2

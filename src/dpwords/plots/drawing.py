@@ -44,7 +44,7 @@ KINDS: dict[Kind, Stroke] = {
     "symbol": Stroke("symbol that is read", *_PLAIN),
     "step": Stroke("comes directly after; the wider, the larger the proportion", RELEASED, "solid", "solid"),
     "unsure step": Stroke("likewise, but its interval reaches 0", RELEASED, (0.0, (3.0, 1.5)), "dashed"),
-    "outside": Stroke("words start or end there, as far as more steps lead away or arrive", *_PLAIN),
+    "outside": Stroke("words start there (more steps lead away than arrive) or end there (fewer do)", *_PLAIN),
 }
 
 _SIGNS = {"≠": "≠a: any symbol except a", "*": "*: any symbol", "ε": "ε: no symbol"}
