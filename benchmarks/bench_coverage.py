@@ -182,13 +182,13 @@ def report_of(people: Population, question: str, epsilon: float) -> Report:
 def answers(people: Population, mechanism: Private, rows: Rows, cell: Cell, seed: int) -> Iterator[tuple[str, Any]]:
     """For each question its tables, or None if it is refused.
 
-    A model is fitted once for all questions, but on free words, where each is asked as users would without further
+    On systems a model is fitted once for all questions; elsewhere each is asked as users would without further
     thought.
     """
     releases = released(mechanism, encoded(people, mechanism, rows), seed)
     options: dict[str, Any] = {}
     refused = False
-    if cell.mechanism in ("Exponential", "Online", "EditChannel"):
+    if cell.mechanism in ("Exponential", "Online"):
         try:
             options = {"model": dw.estimate.model(releases, mechanism)}
         except InvalidValue:

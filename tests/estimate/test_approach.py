@@ -22,7 +22,7 @@ LEXICON = dw.Lexicon(["aab", "abb", "bba"])
         (dw.Online(WORLD, 4), "ES", "public system, fitted"),
         (dw.best(WORLD, 4, length=None), "ES", "public system, fitted"),
         (dw.Exponential(LEXICON, 4), "aab", "public language, fitted"),
-        (dw.EditChannel("ab", 6), "aabb", "public alphabet, fitted"),
+        (dw.EditChannel("ab", 6), "aabb", "inversion"),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -34,7 +34,6 @@ def test_what_is_refused() -> None:
     refuse("only runs of a system visit", lambda: dw.estimate.visits(["ab"], FREE))
     refuse("the mechanism itself", lambda: ask(["ab"], dw.PaperLiteral(dw.Words("ab"), 1.0)))
     edits = dw.EditChannel("ab", 4.0)
-    refuse("no inverse", lambda: ask(["ab"], edits, method="inverse"))
     refuse("no fixed positions", lambda: ask(["ab"], edits, per_place=True))
     refuse("changes lengths: ask for pairs of symbols", lambda: dw.estimate.patterns(["ab"], edits, ["a"]))
     refuse("changes it", lambda: dw.estimate.decode(["ab"], edits))

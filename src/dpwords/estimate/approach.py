@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpwords.estimate.edit_inversion import is_invertible
 from dpwords.mechanisms.private import Private
 from dpwords.models.edit_model import refuse_projected
 from dpwords.models.evidence import evidence_of
 
+_ALPHABET = "the public alphabet"
 _FITTED = "a model of the population, a Markov chain on {where}, fitted by expectation–maximisation"
 
 
@@ -26,12 +28,17 @@ def approach(mechanism: Private, length: int) -> str:
     evidence, language = evidence_of(mechanism, length), mechanism.language
     if evidence.channel is not None:
         refuse_projected(mechanism)
-        return _FITTED.format(where="the public alphabet")
+        return _inverted(also_fitted=True) if is_invertible(evidence.channel) else _FITTED.format(where=_ALPHABET)
     if language.alike and mechanism.distance == "hamming" and mechanism.projected_onto is None:
-        found = "inversion of the known noise, which is unbiased and needs no model"
-        model = _FITTED.format(where="the public alphabet")
-        other = f", or, where that is clearly more certain and nothing contradicts it, by {model}"
-        return found + (other if mechanism.is_linear else "")
+        return _inverted(also_fitted=mechanism.is_linear)
     evidence.uneven()  # raises, and so does `seen`, where releases have no likelihood of this form
     evidence.seen(np.zeros((0, length), dtype=np.int64))
     return _FITTED.format(where="the public language" if language.system is None else "the public system")
+
+
+def _inverted(also_fitted: bool) -> str:
+    found = "inversion of the known noise, which is unbiased and needs no model"
+    if not also_fitted:
+        return found
+    model = _FITTED.format(where=_ALPHABET)
+    return f"{found}, or, where that is clearly more certain and nothing contradicts it, by {model}"

@@ -15,6 +15,7 @@ from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue, TooLarge, named, within_memory
 from dpwords.estimate import inversion
 from dpwords.estimate.edit_answers import answered_edits, counted_edits, least_error, length_errors
+from dpwords.estimate.edit_inversion import inverted_edits, is_invertible
 from dpwords.estimate.questions import RunQuestion, counted_proportions, followed, of_states, of_symbols
 from dpwords.estimate.rates import Rates, rates
 from dpwords.estimate.results import (
@@ -137,15 +138,17 @@ class Asked:
             found = self._modelled(question, joint)
         except TooLarge:
             return inverse
+        return self._surer(found, inverse)
+
+    def _surer(self, found: FoundAnswers, inverse: FoundAnswers) -> FoundAnswers:
+        """The answers of a model, if it is passed or clearly more certain, and nothing contradicts it; else these."""
         unsure = not self.is_given and self._unsure(found, inverse)
-        if unsure or found.misfit is not None or inverse.contradicts(found):
-            return inverse
-        return found
+        return inverse if unsure or found.misfit is not None or inverse.contradicts(found) else found
 
     @staticmethod
     def _unsure(found: FoundAnswers, inverse: FoundAnswers) -> bool:
-        """Whether a model is not clearly more certain than an inversion."""
-        return found.total_error() > CLEARLY * inverse.total_error()
+        """Whether a model is not clearly more certain than an inversion, or does not say how certain it is."""
+        return bool(np.isnan(found.errors).any()) or found.total_error() > CLEARLY * inverse.total_error()
 
     def _answers(self, question: RunQuestion) -> Floats:
         """For each proportion, of how many answers in the true words it is one."""
@@ -285,24 +288,48 @@ class Asked:
         return FoundAnswers(question.labels, raw, errors, INVERSE, counted, covariance=covariance, answers=answers)
 
     def _of_edits(self, channel: Channel, joint: bool) -> FoundAnswers:
-        if isinstance(self.model, str) and self.model not in (ANY, ModelKind.CHAIN):
+        """The answers from releases of the edit channel: inverted, or those of a chain if that is clearly better."""
+        chosen = isinstance(self.model, str) and self.model != ANY
+        if chosen and self.model != ModelKind.CHAIN:
             raise InvalidValue(
                 f"the edit channel moves positions, and only a chain is fitted to its releases: leave out "
                 f"{named('model', str(self.model))}"
             )
-        if self.method == INVERSE:
-            raise InvalidValue(f"the edit channel has no inverse that is known: use {named('method', 'em')}")
         refuse_projected(self.mechanism)
         if channel.only_length_shows:
             raise hopeless(math.inf, len(self.releases))
+        if self.method == INVERSE and not is_invertible(channel):
+            raise InvalidValue(
+                f"half of the symbols or more are deleted, which cannot be inverted: use {named('method', 'em')}, or "
+                "release with a larger ε"
+            )
+        if self.method == EM or chosen or not is_invertible(channel):
+            return self._modelled_edits(channel, joint)
+        words, kind, limits = self.releases.words, KINDS[self.question], self.mechanism.limits
+        raw, errors, counted, covariance = inverted_edits(words, channel, kind, limits, joint)
+        labels, answers = self._of(None).labels, self._edited_answers(len(raw))
+        inverse = FoundAnswers(labels, raw, errors, INVERSE, counted, covariance=covariance, answers=answers)
+        if self.method == INVERSE:
+            return inverse
+        try:
+            return self._surer(self._modelled_edits(channel, joint), inverse)
+        except TooLarge:
+            return inverse
+
+    def _modelled_edits(self, channel: Channel, joint: bool) -> FoundAnswers:
         kind, model = KINDS[self.question], self.fitted()
         proportions, errors, covariance = answered_edits(model, kind, joint)
-        words, letters = len(self.releases), len(self.releases.words.values)
-        answers = {"each": letters, "pair": letters - words}.get(kind, words)  # about as many as in the true words
-        noise = least_error(channel, max(answers, 1), 2 if kind == "pair" else 1)
+        answers = self._edited_answers(len(proportions))
+        noise = least_error(channel, float(answers[0]), 2 if kind == "pair" else 1)
         least, labels = np.where(proportions > 0, noise, 0.0), self._of(None).labels
-        counted, about = self._counted_edits(), np.full(len(proportions), float(answers))
-        return FoundAnswers.of_model(model, labels, proportions, errors, counted, least, covariance, about)
+        counted = self._counted_edits()
+        return FoundAnswers.of_model(model, labels, proportions, errors, counted, least, covariance, answers)
+
+    def _edited_answers(self, number: int) -> Floats:
+        """About how many answers there are in the true words, for each of so many proportions."""
+        words, letters = len(self.releases), len(self.releases.words.values)
+        answers = {"each": letters, "pair": letters - words}.get(KINDS[self.question], words)
+        return np.full(number, float(max(answers, 1)))
 
     def _counted_edits(self) -> Floats:
         return counted_edits(self.releases.words, len(self.mechanism.language.alphabet), KINDS[self.question])
