@@ -73,13 +73,19 @@ def test_answers_about_runs() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:the estimates are rough")  # four different words say little about a chain
-def test_answers_from_the_edit_channel() -> None:
+@pytest.mark.parametrize("method", ["em", "inverse"])
+def test_answers_from_the_edit_channel(method: Any) -> None:
     mechanism = dw.EditChannel("abc", 30.0)
-    assert values(dw.estimate.frequencies(WORDS, mechanism)) == pytest.approx({"a": 0.4, "b": 0.3, "c": 0.3}, abs=2e-2)
+    found = dw.estimate.frequencies(WORDS, mechanism, method=method)
+    assert values(found) == pytest.approx({"a": 0.4, "b": 0.3, "c": 0.3}, abs=2e-2)
     pairs = {("a", "b"): 1 / 3, ("b", "c"): 1 / 3, ("c", "a"): 1 / 3}
-    assert values(dw.estimate.dfg(WORDS, mechanism)) == pytest.approx(pairs, abs=2e-2)
-    assert values(dw.estimate.starts(WORDS, mechanism)) == pytest.approx({"a": 0.5, "c": 0.25, "b": 0.25}, abs=2e-2)
-    assert values(dw.estimate.ends(WORDS, mechanism)) == pytest.approx({"a": 0.5, "b": 0.25, "c": 0.25}, abs=2e-2)
+    assert values(dw.estimate.dfg(WORDS, mechanism, method=method)) == pytest.approx(pairs, abs=2e-2)
+    assert values(dw.estimate.starts(WORDS, mechanism, method=method)) == pytest.approx(
+        {"a": 0.5, "c": 0.25, "b": 0.25}, abs=2e-2
+    )
+    assert values(dw.estimate.ends(WORDS, mechanism, method=method)) == pytest.approx(
+        {"a": 0.5, "b": 0.25, "c": 0.25}, abs=2e-2
+    )
     found = dw.estimate.lengths([*WORDS, ""], mechanism)
     assert values(found) == pytest.approx({0: 1 / 81, 1: 20 / 81, 2: 20 / 81, 3: 20 / 81, 4: 20 / 81}, abs=1e-3)
     chain = dw.estimate.model(WORDS, mechanism)
@@ -316,9 +322,10 @@ def test_chains_with_too_many_parameters_have_no_intervals() -> None:
     few = Limits(interval_parameters=1)
     for mechanism in (dw.Online(CELLS, 4.0, limits=few), dw.EditChannel("abcde", 6.0, limits=few)):
         words: list[Any] = ROUTES if mechanism.distance == "hamming" else WORDS
-        found = dw.estimate.dfg(words, mechanism)
+        found = dw.estimate.dfg(words, mechanism, method="em")
         assert all(np.isnan(each.low) and not np.isnan(each.value) for each in found.values())
         assert any("intervals are not computed" in note for note in found.notes)
+    assert dw.estimate.dfg(WORDS, mechanism).method == "inverse"  # which has intervals
 
 
 def test_models_are_shown_in_one_line() -> None:

@@ -144,7 +144,8 @@ def test_intervals_of_95_percent_cover_about_that_proportion(make: Any, least: f
     assert np.mean(told) == pytest.approx(np.mean(errors), rel=0.15)
 
 
-def test_intervals_for_the_edit_channel_cover_too() -> None:
+@pytest.mark.parametrize("method", ["em", "inverse"])
+def test_intervals_for_the_edit_channel_cover_too(method: Any) -> None:
     """Words over two symbols that change their symbol with probability 0.3, of random lengths."""
     mechanism, covered = dw.EditChannel("ab", 3.0), []
     for seed in range(25):
@@ -156,7 +157,7 @@ def test_intervals_for_the_edit_channel_cover_too() -> None:
                 word.append(word[-1] if rng.random() < 0.7 else {"a": "b", "b": "a"}[word[-1]])
             words.append(word)
         releases = mechanism.seeded(seed).release_all(words)
-        found = dw.estimate.dfg(releases, mechanism)
+        found = dw.estimate.dfg(releases, mechanism, method=method)
         # after a first symbol a (0.75), pairs are 4 for each word, and the symbol before them follows the chain
         a = (
             sum((0.75 - 0.5) * 0.4**position * 0.8**position for position in range(200))
@@ -197,7 +198,7 @@ def test_with_few_releases_scores_do_not_explain_everything() -> None:
                 word.append(int(rng.choice(27, p=chain[word[-1]])))
             words.append(word)
         mechanism = dw.EditChannel(range(27), 6.0)
-        found = dw.estimate.frequencies(mechanism.seeded(4).release_all(words), mechanism)
+        found = dw.estimate.frequencies(mechanism.seeded(4).release_all(words), mechanism, method="em")
         visits = np.linalg.inv(np.eye(27) - (1 - ending)[:, None] * chain)[0]
         off.append(sum(abs(found[code].value - proportion) for code, proportion in enumerate(visits / visits.sum())))
         told.append(found.total_error)
