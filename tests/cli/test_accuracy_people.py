@@ -22,7 +22,7 @@ def test_a_row_for_each_epsilon_has_the_half_width_of_the_formula():
         expected = 1.96 * math.sqrt(0.25 * 0.75 / 24_000) / rate
         assert float(line.split()[3]) == pytest.approx(expected, rel=0.06)
         assert line.split()[-1] == "inverse"
-    assert any("4 proportions, which are 0.25 on average" in each for each in notes)
+    assert any("a mean over 4 proportions" in each for each in notes)
 
 
 def test_a_row_that_is_refused_says_why_and_others_are_shown():

@@ -54,7 +54,7 @@ def test_both_priors_and_no_other_option(file: Path, words: list[str], tmp_path:
     assert fitted.endswith(" are guessed")
     assert without.startswith("(without any release: ")
     assert how == "(from each released word; a fitted prior believes too much, which 1,600 words drawn from it correct)"
-    assert error.startswith("(standard error of the fitted row: 0.0")
+    assert error.startswith("(standard error of the fitted row, from the sample of words alone: 0.0")
     written = json.loads((tmp_path / "g.json").read_text(encoding="utf-8"))
     assert written["lengths"] == {str(size): sum(len(word) == size for word in words) for size in (4, 5, 6)}
     released = [line.partition(",")[2] for line in file.read_text(encoding="utf-8").split()[1:]]
@@ -70,7 +70,7 @@ def test_figures_as_csv_and_a_sample(file: Path, tmp_path: Path) -> None:
     target = tmp_path / "g.csv"
     done = run(*ATTACK, str(file), "--samples", "200", "--output", str(target))
     assert "(from 200 of the released words; a fitted prior" in done.stdout
-    assert "(standard error of the fitted row: " in done.stdout
+    assert "(standard error of the fitted row, from the sample of words alone: " in done.stdout
     rows = list(csv.DictReader(target.read_text(encoding="utf-8").splitlines()))
     assert [row["prior"] for row in rows] == ["uniform prior", "prior fitted to the released file"]
     assert rows[0]["assumed"] == "all words are equally likely"

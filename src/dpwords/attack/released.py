@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,15 +16,23 @@ from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import Chain, MarkovChain, PriorWords
-from dpwords.models.choosing import fitted, rehearsed
+from dpwords.models.choosing import chance_alone, fitted, rehearsed, split
+from dpwords.models.common_words import CommonWords, chain_log_likelihoods, common_words
 from dpwords.models.evidence import evidence_of
-from dpwords.models.fitting import ProgressLine
+from dpwords.models.fitting import EstimateMethod, ProgressLine
 from dpwords.models.hidden import uniform_numbers
 from dpwords.models.population import Model
 from dpwords.models.posteriors import Evidence, Posteriors
-from dpwords.models.priors import CHAIN, FITTED, NOTHING_FITTED, chain_of
+from dpwords.models.priors import CHAIN, COMMON, FITTED, NOTHING_FITTED, chain_of
 from dpwords.models.releases import Releases
-from dpwords.models.tuning import MOST_DRAWN, MOST_REHEARSALS, REHEARSED_WORDS
+from dpwords.models.tuning import (
+    COMPARED_RELEASES,
+    FEWEST_COMPARED,
+    LEAST_DOUBT,
+    MOST_DRAWN,
+    MOST_REHEARSALS,
+    REHEARSED_WORDS,
+)
 
 _LEAST = 1e-12
 _FEWEST = 100  # released words that are guessed where they are too many: fewer say little
@@ -63,22 +73,77 @@ def guessed_of_released(
     sizes, counts = np.unique(releases.words.sizes[numbers], return_counts=True)
     lengths = dict(zip(sizes.tolist(), counts.tolist(), strict=True))
     (plain, _), without_plain = _average(told, None), _without(mechanism, lengths, None)
-    if model is not None and _tells_nothing(model):
-        informed, without, error, known, number = plain, without_plain, Success(0.0, 0.0), NOTHING_FITTED, 0
-    else:
-        (informed, spread), without = _average(told, chain), _without(mechanism, lengths, chain)
-        left = 1 - len(chosen) / len(numbers)  # nothing is left to chance if all of them are guessed
-        error = Success(*(value * math.sqrt(left / len(chosen)) for value in spread))
-        known, number = CHAIN if model is None else FITTED, 0
-    if model is not None and known == FITTED:
+    common = [] if model is None else _common(model, chain, releases, mechanism, progress)
+    # An adversary may take any prior that explains the releases: the figures are those with which most is guessed.
+    ways = [(_average(told, chain, each), _without(mechanism, lengths, chain, each)) for each in common or [{}]]
+    (informed, spread), without = max(ways, key=lambda way: way[0][0].whole)
+    left = 1 - len(chosen) / len(numbers)  # nothing is left to chance if all of them are guessed
+    error = Success(*(value * math.sqrt(left / len(chosen)) for value in spread))
+    known, number = CHAIN if model is None else COMMON if common else FITTED, 0
+    if model is not None and not common:
         seen, unseen = _rehearsed(model, releases, mechanism, lengths, len(chosen), progress)
         most, number = Success(float(sizes @ counts / counts.sum()), 1.0), seen.shape[1]
         informed, without = _corrected(informed, seen, most), _corrected(without, unseen, most)
         error = Success(*np.hypot(error, seen.std(axis=1) / math.sqrt(number)).tolist())
+    if model is not None:  # who fits a prior can take the uniform one, or guess without any release
+        without = _better(without, without_plain)
+        informed = _better(informed, _better(plain, without))
+        if not common and (_tells_nothing(model) or informed == plain):
+            informed, without, error, known, number = plain, without_plain, Success(0.0, 0.0), NOTHING_FITTED, 0
+    misfit = model.misfit if model is not None and known == FITTED else None
     exact = all(each.evidence.uneven() is None for each in told)
     return ReleasedGuess(
-        lengths, informed, plain, without, without_plain, known, len(chosen), error, exact, rehearsed=number
+        lengths,
+        informed,
+        plain,
+        without,
+        without_plain,
+        known,
+        len(chosen),
+        error,
+        exact,
+        rehearsed=number,
+        contradicted="" if misfit is None else str(misfit),
     )
+
+
+def _better(one: Success, other: Success) -> Success:
+    """What is guessed by somebody who takes the better of two priors, for each question by itself."""
+    return Success(*map(max, one, other))
+
+
+def _common(
+    model: Model, chain: Chain, releases: Releases, mechanism: Private, progress: ProgressLine | None
+) -> list[dict[int, CommonWords]]:
+    """The words of each length that are common, as far as the releases show it, beside the chain and beside words that
+    are equally likely: those of the two under which releases that were held out of their choice are likelier than under
+    the chain alone, beyond chance. None if normalising constants differ."""
+    every = releases.by_length()
+    if len(releases) < FEWEST_COMPARED or model.method is EstimateMethod.CORRECTED:
+        return []
+    if progress is not None:
+        progress("looking for common words")
+    fitting, held_out = split(every, COMPARED_RELEASES)
+    some = _positive(fitted(Releases.of_rows(fitting), mechanism, model.kind, with_intervals=False))
+    words = {length: common_words(mechanism, rows, some) for length, rows in fitting.items()}
+    lengths = [length for length in words if len(words[length]) and length in held_out]
+
+    def shows(others: Chain | None) -> bool:
+        """Whether held-out releases are likelier if there are common words beside these others, beyond chance."""
+        parts = ((CommonWords.beside(mechanism, others, words[n], fitting[n]), held_out[n]) for n in lengths)
+        gains = [each.log_likelihoods(rows) - chain_log_likelihoods(mechanism, rows, some) for each, rows in parts]
+        joined = np.concatenate(gains) if gains else np.zeros(1)
+        return joined.sum() > 0 and chance_alone(joined, np.ones(len(joined))) <= LEAST_DOUBT
+
+    kinds = [others for others, fits in ((chain, some), (None, None)) if shows(fits)]
+    if not kinds:
+        return []
+    kept = {length: rows[:: max(len(rows) // COMPARED_RELEASES, 1)] for length, rows in every.items()}
+    found = {length: common_words(mechanism, rows, chain) for length, rows in kept.items()}
+    return [
+        {n: CommonWords.beside(mechanism, others, row, kept[n]) for n, row in found.items() if len(row)}
+        for others in kinds
+    ]
 
 
 def _tells_nothing(model: Model) -> bool:
@@ -198,12 +263,14 @@ def _sampled(
     return chosen, [_Told(evidence_of(mechanism, size), each) for size, each in rows.items()]
 
 
-def _average(told: list[_Told], chain: MarkovChain | None) -> tuple[Success, Success]:
+def _average(
+    told: list[_Told], chain: MarkovChain | None, common: Mapping[int, CommonWords] = MappingProxyType({})
+) -> tuple[Success, Success]:
     """The mean over words of the positions and the whole words that are guessed, and the standard deviations."""
     hits: list[Floats] = []
     wholes: list[Floats] = []
     for each in told:
-        positions, whole = each.posteriors(chain).guessed(each.rows)
+        positions, whole = common.get(each.evidence.length, each.posteriors(chain)).guessed(each.rows)
         hits.append(positions.sum(axis=1))
         wholes.append(whole)
     values = np.concatenate(hits), np.concatenate(wholes)
@@ -211,10 +278,17 @@ def _average(told: list[_Told], chain: MarkovChain | None) -> tuple[Success, Suc
     return mean, spread
 
 
-def _without(mechanism: Private, lengths: dict[int, int], chain: MarkovChain | None) -> Success:
+def _without(
+    mechanism: Private,
+    lengths: dict[int, int],
+    chain: MarkovChain | None,
+    common: Mapping[int, CommonWords] = MappingProxyType({}),
+) -> Success:
     """What somebody guesses who sees the lengths of the released words, and nothing else of them."""
-    language, total = mechanism.language, sum(lengths.values())
-    known = PriorWords(language, chain, mechanism.limits).known
-    hits = sum(number * float(known.marginals(size).max(axis=1).sum()) for size, number in lengths.items())
-    whole = sum(number * known.likeliest(size)[1] for size, number in lengths.items())
-    return Success(hits / total, whole / total)
+    known, total = PriorWords(mechanism.language, chain, mechanism.limits).known, np.zeros(2)
+    for size, number in lengths.items():
+        if size in common:
+            total += number * np.array(common[size].without())
+        else:
+            total += number * np.array([known.marginals(size).max(axis=1).sum(), known.likeliest(size)[1]])
+    return Success(*(total / sum(lengths.values())).tolist())

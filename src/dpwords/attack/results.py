@@ -100,10 +100,12 @@ class ReleasedGuess:
     releases, so it costs no privacy.
 
     The figures are what is expected if the prior, described in `assumed`, is right; of the released words, `samples`
-    were guessed for them. A prior that was fitted to the releases believes too much, and `informed` is corrected for
-    that: `rehearsed` words are drawn from it, released anew, and guessed with a prior that is fitted to these releases,
-    which shows how much less is guessed than such a prior expects. `error` has the standard errors of `informed`. If
-    not `exact`, normalising constants that differ between words were averaged over drawn runs.
+    were guessed for them. A chain that was fitted to the releases believes too much, and `informed` is corrected for
+    that: `rehearsed` words are drawn from it, released anew, and guessed with a chain that is fitted to these releases,
+    which shows how much less is guessed than such a chain expects. `error` has the standard errors of `informed`, as
+    far as they come from sampling words; how far the fitted prior is from the population is not part of them. `fits` is
+    False where the releases contradict it. If not `exact`, normalising constants that differ between words were
+    averaged over drawn runs.
     """
 
     lengths: dict[int, int]
@@ -116,6 +118,12 @@ class ReleasedGuess:
     error: Success
     exact: bool
     rehearsed: int = 0
+    contradicted: str = ""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the releases do not contradict the fitted prior."""
+        return not self.contradicted
 
     @property
     def words(self) -> int:
@@ -143,6 +151,15 @@ class ReleasedGuess:
         return f"{in_a_crowd(self.whole, 'about')} guessed as a whole if {self.assumed}"
 
     @property
+    def doubt(self) -> str:
+        """Why the figures may be off, in words; empty if nothing contradicts the fitted prior."""
+        return (
+            f"the fitted prior does not fit, so its figures may be off: {self.contradicted}"
+            if self.contradicted
+            else ""
+        )
+
+    @property
     def how(self) -> str:
         """How the figures were found, in words."""
         how = (
@@ -158,7 +175,7 @@ class ReleasedGuess:
         for found, known in ((self.uniform, UNIFORM), (self.informed, self.assumed)):
             lines.append(f"if {known}: {in_a_crowd(found.whole, 'about')} guessed as a whole")
             lines.append(f"  and {found.hits:.3g} of {self.length:.3g} positions, on average")
-        return "\n".join([*lines, f"({self.how})"])
+        return "\n".join([*lines, f"({self.how})", *([f"({self.doubt})"] if self.doubt else [])])
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,8 @@ def accuracy_of_people(
         [
             title,
             *table(_HEADER, rows, Terminal.of_output()),
-            f"(±: mean half-width of the {100 * first.confidence:g}% intervals of {first.labels} proportions, which "
-            f"are {1 / first.labels:.2g} on average)",
+            f"(±: half-width of {100 * first.confidence:g}% intervals, a mean over {first.labels} proportions in which "
+            "frequent ones count more)",
             "(sum of errors: of all proportions together, as estimated, and as counted without taking the noise out)",
             "(simulated: real people differ from that, so these are orders of magnitude)",
             *(f"({where}: {rendered(refusal.message, as_option)})" for where, refusal in refusals.items()),

@@ -85,7 +85,12 @@ def _lines(found: ReleasedGuess, name: str, terminal: Terminal) -> list[str]:
     informed = f"{known.hits:.3g} and {_percent(known)}"
     notes = [f"(without any release: {before}; with the fitted prior, {informed})", f"({found.how})"]
     if found.error.hits:
-        notes.append(f"(standard error of the fitted row: {found.error.hits:.2g}, and {100 * found.error.whole:.2g}%)")
+        notes.append(
+            f"(standard error of the fitted row, from the sample of words alone: {found.error.hits:.2g}, and "
+            f"{100 * found.error.whole:.2g}%)"
+        )
+    if found.doubt:
+        notes.append(f"({found.doubt})")
     if found.assumed == NOTHING_FITTED:
         notes.append("(the releases do not show which words are common: the fitted prior is the uniform one)")
     return [title, *table(("adversary", "positions", "whole word", "in words"), cells, terminal), *notes]
@@ -111,6 +116,7 @@ def _content(found: ReleasedGuess, suffix: str) -> bytes:
         "samples": found.samples,
         "rehearsed": found.rehearsed,
         "exact": found.exact,
+        "fits": found.fits,
         "standard_error": found.error._asdict(),
     }
     return json_content({**about, "rows": rows})

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpwords.core.checks import whole_number
 from dpwords.core.randomness import SeededSource
-from dpwords.core.scaled import Floats
 from dpwords.core.symbols import Codes, Ragged
 from dpwords.errors import InvalidValue, named
 from dpwords.estimate.asking import answered_question, counted_question
 from dpwords.estimate.results import Estimates, interval_factor
-from dpwords.estimate.tuning import BATCHES, MOST_PLANNED, POPULATION, SIMULATED_PEOPLE
+from dpwords.estimate.tuning import BATCHES, MOST_PLANNED, MOST_SIMULATED, POPULATION, SIMULATED_PEOPLE
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import Chain
 from dpwords.models.fitting import ProgressLine
@@ -30,8 +30,9 @@ from dpwords.recipes.questions import KINDS, OF_REPORTS
 class Forecast:
     """What to expect of the answer to a question about so many people.
 
-    `half_width` is the mean half-width of the intervals of all `labels`, and `of_true_words` the same if the true words
-    were known. `total_error` is the sum of the absolute errors of all proportions, and `counted` the same if the
+    `half_width` is the half-width of the interval of a proportion, a mean in which each counts as often as it occurs
+    among the answers, and `of_true_words` the same if the true words were known. `labels` is the number of proportions,
+    and `total_error` is the sum of the absolute errors of all proportions, and `counted` the same if the
     releases were taken for the true words.
     """
 
@@ -51,8 +52,8 @@ class Forecast:
     def __str__(self) -> str:
         return (
             f"{self.question} of {self.people:,} people with words of length {self.length}, if {self.assumed}\n"
-            f"each of {self.labels} proportions: ± {self.half_width:.2g} (intervals of {self.confidence:g}), and "
-            f"± {self.of_true_words:.2g} if the true words were known\n"
+            f"a usual one of {self.labels} proportions: ± {self.half_width:.2g} (intervals of {self.confidence:g}), "
+            f"and ± {self.of_true_words:.2g} if the true words were known\n"
             f"all of them together: off by {self.total_error:.2g}, and by {self.counted:.2g} if noise is not taken out"
         )
 
@@ -72,7 +73,8 @@ def forecast(
     Their words have this length and come from a public `prior`: "predictable", one next symbol is usual in each state;
     "uniform", all words are equally likely; or a chain. The questions are "frequencies", "visits", "transitions",
     "dfg", "starts" and "ends". Real people differ from all of these, so take it for an order of magnitude. Raises the
-    `InvalidValue` with which the estimate would be refused. Cost: that of the estimate, for at most 4,000 people.
+    `InvalidValue` with which the estimate would be refused. Cost: that of the estimate, for at most 4,000 people, or
+    where so few tell nothing, for at most 40,000.
 
     >>> import dpwords as dw
     >>> found = dw.estimate.forecast(dw.Exponential(dw.Words("abcd"), epsilon=2), people=2000, length=12)
@@ -84,19 +86,26 @@ def forecast(
     _check(question, mechanism)
     language, limits = mechanism.language, mechanism.limits
     chain = Chain.uniform(language, limits) if prior == "uniform" else chain_of(prior, language, limits)
-    some, many = min(number, SIMULATED_PEOPLE), SeededSource("the population of a forecast").open()
-    population = chain.drawn(positions, POPULATION, many)
+    population = chain.drawn(positions, POPULATION, SeededSource("the population of a forecast").open())
     true = counted_question(question, Ragged.even(population), mechanism)
     half, total, counted = [], [], []
-    for turn in range(min(-(-SIMULATED_PEOPLE // (4 * some)), MOST_PLANNED)):
-        words = chain.drawn(positions, some, SeededSource(f"people of a forecast, {turn}").open())
-        if progress is not None:
-            progress(f"estimating from {some:,} simulated people")
-        found = _estimated(question, mechanism, words, confidence, turn)
-        errors = np.array([error for error in found.errors.values() if error > 0])
-        half.append(factor * float(errors.mean()) if len(errors) else math.nan)
-        total.append(_apart({label: each.value for label, each in found.items()}, true))
-        counted.append(_apart(found.counted, true))
+    few, many = (min(number, most) for most in (SIMULATED_PEOPLE, MOST_SIMULATED))
+    for some in dict.fromkeys((few, many)):
+        for turn in range(min(-(-SIMULATED_PEOPLE // (4 * some)), MOST_PLANNED)):
+            words = chain.drawn(positions, some, SeededSource(f"people of a forecast, {turn}").open())
+            if progress is not None:
+                progress(f"estimating from {some:,} simulated people")
+            try:
+                found = _estimated(question, mechanism, words, confidence, turn)
+            except InvalidValue:
+                if some == many:
+                    raise
+                break
+            half.append(factor * _weighted(found.errors, true))
+            total.append(_apart({label: each.value for label, each in found.items()}, true))
+            counted.append(_apart(found.counted, true))
+        else:
+            break
     fewer, of_true = math.sqrt(some / number), factor * math.sqrt(POPULATION / number)
     return Forecast(
         question,
@@ -104,7 +113,7 @@ def forecast(
         positions,
         len(found),
         fewer * float(np.mean(half)),
-        of_true * float(_sampling(question, mechanism, population).mean()),
+        of_true * _weighted(_sampling(question, mechanism, population), true),
         fewer * float(np.mean(total)),
         float(np.mean(counted)),
         confidence,
@@ -137,10 +146,15 @@ def _apart(one: dict[object, float], other: dict[object, float]) -> float:
     return math.fsum(abs(one.get(label, 0.0) - other.get(label, 0.0)) for label in one.keys() | other.keys())
 
 
-def _sampling(question: str, mechanism: Private, words: Codes) -> Floats:
+def _weighted(errors: Mapping[object, float], true: Mapping[object, float]) -> float:
+    """The mean of the errors, in which each counts as much as the proportion that it is the error of."""
+    return math.fsum(share * errors.get(label, 0.0) for label, share in true.items()) / math.fsum(true.values())
+
+
+def _sampling(question: str, mechanism: Private, words: Codes) -> dict[object, float]:
     """The standard errors of counting these true words, by how much parts of them differ."""
     parts = np.array_split(words, min(BATCHES, len(words)))
     tables = [counted_question(question, Ragged.even(part), mechanism) for part in parts]
     labels = list(dict.fromkeys(label for table in tables for label in table))
     values = np.array([[table.get(label, 0.0) for label in labels] for table in tables])
-    return np.asarray(values.std(axis=0, ddof=1) / math.sqrt(len(parts)))
+    return dict(zip(labels, (values.std(axis=0, ddof=1) / math.sqrt(len(parts))).tolist(), strict=True))

@@ -39,6 +39,7 @@ INFORMATION_STEPS, MOST_LENGTHS = 10**11, 12
 # Variants are inverted up to this length (15 h), in milliseconds; errors of longer ones would be too large anyway.
 LONGEST_INVERTED = 24
 
-# Forecasts: people that are simulated at most; repetitions for few people, whose errors vary, at most; words that stand
-# for the whole population; and the parts into which words are divided to see how much they vary.
-SIMULATED_PEOPLE, MOST_PLANNED, POPULATION, BATCHES = 4000, 10, 40_000, 40
+# Forecasts: people that are simulated at most, and where so few tell nothing; repetitions for few people, whose errors
+# vary, at most; words that stand for the whole population; and the parts into which words are divided to see how much
+# they vary.
+SIMULATED_PEOPLE, MOST_SIMULATED, MOST_PLANNED, POPULATION, BATCHES = 4000, 40_000, 10, 40_000, 40

@@ -26,8 +26,9 @@ from dpwords.estimate.tuning import LONGEST_INVERTED
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.private import Private
 from dpwords.models.choosing import fitted, split
-from dpwords.models.fitting import EstimateMethod, fit
-from dpwords.models.population import Model, SameLength
+from dpwords.models.common_words import Mixture, log_weights
+from dpwords.models.fitting import EstimateMethod
+from dpwords.models.population import Model
 from dpwords.models.refined import ModelKind
 from dpwords.models.tuning import FEWEST_COMPARED
 
@@ -169,7 +170,7 @@ def _inverted_mean(times: Floats, table: Floats, weights: Floats) -> tuple[float
     number, mixture = float(times.sum()), Mixture(table.T, times)
     mean = float(times @ weights) / number
     seen = float(times @ (weights - mean) ** 2) / number
-    true = fit(mixture, np.full(len(table), 1 / len(table))).chances
+    true = mixture.fitted()
     own = (number * true[0] + 2) / (number + 4)
     likely = np.append(own, true[1:] * (1 - own) / max(float(true[1:].sum()), 1e-300))
     return mean, max(seen, float(likely @ (table @ weights**2)) - own**2)
@@ -209,20 +210,6 @@ def inverse_weights(table: Floats) -> Floats:
     return np.linalg.solve(table, np.eye(len(table))[0])
 
 
-class Mixture:
-    """Releases as evidence about the proportions of some words and of a model that stands for all others."""
-
-    def __init__(self, likelihoods: Floats, times: Floats) -> None:
-        self.likelihoods, self.times = likelihoods, times
-        self.groups = np.zeros(likelihoods.shape[1], dtype=np.int64)
-
-    def expected(self, chances: Floats) -> tuple[float, Floats]:
-        """The log-likelihood of all releases, and the expected number of releases of each component."""
-        joint = self.likelihoods * chances
-        total = joint.sum(axis=1)
-        return float(self.times @ np.log(total)), self.times @ (joint / total[:, None])
-
-
 def _mixed(model: Model, candidates: Sequence[Codes]) -> tuple[Floats, Floats]:
     """The proportions of words in a mixture with what stands for all other words, and their standard errors.
 
@@ -237,7 +224,7 @@ def _mixed(model: Model, candidates: Sequence[Codes]) -> tuple[Floats, Floats]:
         logs = np.full((len(each.times), len(candidates)), -np.inf)
         for index, row in enumerate(candidates):
             if len(row) == each.length:
-                logs[:, index] = _log_weights(each, row)
+                logs[:, index] = log_weights(each, row)
                 own[index] = proportion * math.exp(model.log_probs(row[None])[0])
                 alike[index] = proportion * math.exp(-count)
         parts.append(logs)
@@ -257,8 +244,8 @@ def _weights(logs: Floats, times: Floats, own: Floats) -> tuple[Floats, Floats]:
     The others contain the words, too, with these probabilities: the proportion of a word is its own weight, and that of
     the others times this probability.
     """
-    mixture, size = Mixture(np.exp(logs - logs.max(axis=1, keepdims=True)), times), logs.shape[1]
-    chances = fit(mixture, np.full(size, 1 / size)).chances
+    mixture, size = Mixture.of_logs(logs, times), logs.shape[1]
+    chances = mixture.fitted()
     joint = mixture.likelihoods * chances
     scores = joint / joint.sum(axis=1, keepdims=True) - chances
     inverse = np.linalg.pinv((scores * times[:, None]).T @ scores, rcond=1e-8, hermitian=True)
@@ -266,17 +253,3 @@ def _weights(logs: Floats, times: Floats, own: Floats) -> tuple[Floats, Floats]:
     slopes -= np.outer(slopes.sum(axis=1), chances)  # weights sum to 1
     variance = ((slopes @ inverse) * slopes).sum(axis=1)
     return chances[:-1] + chances[-1] * own, np.sqrt(np.maximum(variance, 0.0))
-
-
-def _log_weights(each: SameLength, row: Codes) -> Floats:
-    """For each release, ln of the likelihood of one word, as passes have it."""
-    ratios, found = each.seen.ratios, np.zeros(len(each.times))
-    owner, number = np.repeat(np.arange(len(ratios.first) - 1), np.diff(ratios.first)), len(ratios.first) - 1
-    for position, symbol in enumerate(row.tolist()):
-        table, own = np.zeros(number), ratios.symbol == symbol
-        table[owner[own]] = np.log(ratios.times[own])
-        found += table[each.seen.rows[:, position]]
-    taken, hidden = each.hidden.taken(row[None])[0], each.hidden
-    factor = np.broadcast_to(each.factor, len(hidden.source))[taken]
-    ending = np.broadcast_to(each.ending, hidden.size)[hidden.target[taken[-1]]]
-    return np.asarray(found + np.log(factor).sum() + np.log(ending))

@@ -238,7 +238,7 @@ def _compared(
     best = int(np.argmax(totals))
     own, rivals = fits[best], list[Rival]()
     for each, other, _ in sorted(zip(fits, logs, totals, strict=True), key=lambda fit: -fit[2]):
-        doubt = _doubt(logs[best] - other, times)
+        doubt = chance_alone(logs[best] - other, times)
         other_kind = each.candidate.shape.kind is not own.candidate.shape.kind
         runner_up = other_kind and not any(rival.is_runner_up for rival in rivals)
         by_place = other_kind and each.candidate.shape.kind is ModelKind.BY_PLACE
@@ -249,7 +249,7 @@ def _compared(
     return every[best], scores, tuple(rivals)
 
 
-def _doubt(gains: Floats, times: Floats) -> float:
+def chance_alone(gains: Floats, times: Floats) -> float:
     """The probability that chance alone makes one model look better than another (Vuong's test)."""
     total = float(times @ gains)
     spread = math.sqrt(float(times @ (gains - total / times.sum()) ** 2))

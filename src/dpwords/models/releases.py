@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -50,6 +50,11 @@ class Releases:
             raise NotInLanguage("a code is outside the alphabet: pass releases of this mechanism")
         _check(words, mechanism)
         return cls(words)
+
+    @classmethod
+    def of_rows(cls, words: Mapping[int, Codes]) -> Releases:
+        """From rows of codes of each length, which have been checked. Cost: their symbols."""
+        return cls(Ragged.of([row for rows in words.values() for row in rows]))
 
     def __len__(self) -> int:
         return len(self.words)

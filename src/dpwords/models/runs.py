@@ -141,6 +141,11 @@ class RunPosteriors(Posteriors):
     def guesses(self, released: Codes) -> tuple[Codes, Codes]:
         return self._of_parts(released, lambda _, hidden: self._likeliest(hidden))
 
+    def symbols(self, released: Codes) -> Floats:
+        """For each release, the chances of the symbols (columns) at each position (row), as if normalising constants
+        were equal. Cost: words · `cost`."""
+        return self._of_parts(released, lambda _, hidden: (hidden.proportions()[1].transpose(2, 0, 1), np.zeros(0)))[0]
+
     def _of_parts(
         self, released: Codes, found_in: Callable[[int, HiddenWords], tuple[Floats, Floats]]
     ) -> tuple[Floats, Floats]:

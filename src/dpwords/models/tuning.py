@@ -49,3 +49,7 @@ SIZE_OF_CHECK, MOST_DRAWN, CHECKED_SYMBOLS, FEWEST_SEEN = 0.01, 20_000, 64, 50
 # Rehearsed guesses (17 g): words that are drawn from a fitted prior and guessed, at least, and how many times as many
 # words as there are releases, at most. They decide how precise the figures are, and how long they take.
 REHEARSED_WORDS, MOST_REHEARSALS = 1000, 10
+
+# Words that are common (17 g): how many are looked for, at most; how many releases are expected of each, at least; and
+# how often they may move to words that are likelier. More of the first and the last find more, and take longer.
+MOST_COMMON, FEWEST_TIMES, MOVES = 60, 2.0, 20
