@@ -165,15 +165,21 @@ def _inverted_mean(times: Floats, table: Floats, weights: Floats) -> tuple[float
 
     Few releases are near a word, and their weights are large: if none happens to be there, those that are seen hardly
     vary. So the variance is at least that which follows from the likeliest distances of the true words, with two words
-    more that are the candidate, and two that are not.
+    more that are the candidate, and two that are not. It grows with the proportion of the candidate, so that a mean
+    that is too small by chance comes with an error that is too small: the variance is that at a proportion which is
+    larger by one standard error.
     """
     number, mixture = float(times.sum()), Mixture(table.T, times)
     mean = float(times @ weights) / number
     seen = float(times @ (weights - mean) ** 2) / number
     true = mixture.fitted()
-    own = (number * true[0] + 2) / (number + 4)
-    likely = np.append(own, true[1:] * (1 - own) / max(float(true[1:].sum()), 1e-300))
-    return mean, max(seen, float(likely @ (table @ weights**2)) - own**2)
+    squares = table @ weights**2
+    others = float(true[1:] @ squares[1:]) / max(float(true[1:].sum()), 1e-300)
+    own, variance = (number * true[0] + 2) / (number + 4), seen
+    for _ in range(2):
+        variance = max(variance, own * float(squares[0]) + (1 - own) * others - own**2)
+        own = min(max(mean, own) + math.sqrt(variance / number), 1.0)
+    return mean, variance
 
 
 def _within_lengths(raw: Floats, candidates: Sequence[Codes], every: dict[int, Codes]) -> Floats:
