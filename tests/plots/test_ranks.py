@@ -64,3 +64,9 @@ def test_the_end_is_below_all_others() -> None:
     flows = {(0, 1): 3.0, (1, 2): 2.0, (2, 3): 1.0, (1, 4): 0.1}  # 4 is the end, and 3 leads nowhere
     assert [row for _, row in ranked(5, flows).spots] == [0, 1, 2, 3, 2]
     assert [row for _, row in ranked(5, flows, bottom=4).spots] == [0, 1, 2, 3, 4]
+
+
+def test_the_start_is_above_all_others_even_if_nothing_leads_to_them() -> None:
+    flows = {(0, 1): 3.0, (1, 2): 2.0, (3, 4): 1.0, (5, 2): 1.0}  # 0 is the start
+    assert [row for _, row in ranked(6, flows).spots] == [0, 1, 2, 0, 1, 1]
+    assert [row for _, row in ranked(6, flows, top=0).spots] == [0, 1, 2, 1, 2, 1]
