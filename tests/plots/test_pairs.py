@@ -73,12 +73,14 @@ def test_a_wide_arrow_from_a_node_to_itself_has_a_hole_and_does_not_lie_on_its_l
     assert box.x0 > points[:, 0].max() + wide / 2
 
 
-def test_what_nothing_leads_to_is_not_beside_the_start() -> None:
-    """Words start with a; c and d are rare, and it is not sure whether words start there."""
-    shares = {("a", "b"): 0.9, ("c", "d"): 0.06, ("d", "c"): 0.04}
-    figure = plots.estimates(estimates("dfg", shares), form="graph")
-    heights = {text: middle(figure, text)[1] for text in ("▶ start", "a", "c")}
-    assert heights["▶ start"] > heights["a"] == heights["c"]
+def test_what_nothing_leads_to_is_far_from_the_start_and_a_note_says_why() -> None:
+    """Words start with a; whether they start with d is not known, since what leads there is not drawn."""
+    shares = {("a", "b"): 0.5, ("b", "c"): 0.4, ("d", "e"): 0.06, ("c", "d"): 0.04}
+    figure = plots.estimates(estimates("dfg", shares), form="graph", most=3)
+    heights = {text: middle(figure, text)[1] for text in ("▶ start", "a", "c", "d", "e")}
+    assert heights["▶ start"] > heights["a"] > heights["d"] > heights["e"] == heights["c"]
+    assert "where no arrow leads to a box, what comes before is too rare or too unsure to be drawn" in words(figure)
+    assert "where no arrow leads" not in words(plots.estimates(estimates("dfg", ORDERS), form="graph"))
 
 
 def test_variants_of_characters_are_written_without_arrows() -> None:

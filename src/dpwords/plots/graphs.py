@@ -23,6 +23,7 @@ _NAME = 18  # characters on a line of a node
 _DENSE, _FEW = 0.5, (4, 8)  # graphs of so many nodes with more than half of all pairs have no order to show
 _SMALL = 0.05  # of the largest step: smaller ones whose intervals reach 0 would hide the others
 _OUTSIDE = 0.05  # of all words that visibly start or end somewhere: less is not drawn
+_UNREACHED = "where no arrow leads to a box, what comes before is too rare or too unsure to be drawn"
 START, END = "▶ start", "■ end"
 
 
@@ -52,6 +53,10 @@ def graph(found: EstimatedProportions, steps: Sequence[Any], system: TransitionS
         if pair not in flows
     ]
     notes = []
+    reached = {pair[1] for pair in (*flows, *placed.passes) if pair[0] != pair[1]}
+    if begins is not None or START in placed.outside:
+        lost = [place for place in range(len(ends)) if place not in reached and place != begins]
+        notes += [Note(_UNREACHED)] * bool(lost)
     if not all(math.isnan(found[step][2]) for step in drawn):
         sure = f"the {100 * found.confidence:.4g}% interval"
         notes.append(

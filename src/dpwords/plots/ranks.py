@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -31,13 +31,15 @@ def ranked(
     bottom: int | None = None,
 ) -> Ranked:
     """Places for nodes, given how much flows between them; `starts` are as far up as possible, and `ends` down. The
-    node `top` is above all others, and `bottom` below.
+    node `top` is above all others, and `bottom` below. What is not joined with `top` is as far down as possible.
 
     The largest flows that make no cycle lead down, and a node's row is the length of the longest path to it. Cost:
     flows · (nodes + flows), and for the sweeps arrows · rows.
     """
     down = _without_cycles(flows, starts, ends)
     rows = _rows(number, down, top)
+    if top is not None:
+        rows = _sunk(rows, flows, top, bottom)
     if bottom is not None:
         rows[bottom] = 1 + max(row for node, row in enumerate(rows) if node != bottom)
     chains: dict[Pair, list[int]] = {}  # nodes and, in the rows between, stand-ins for arrows
@@ -97,6 +99,17 @@ def _rows(number: int, down: Sequence[Pair], top: int | None) -> list[int]:
             rows[node] = min(rows[each] for each in after[node]) - 1
     least = min(rows, default=0)
     return [row - least for row in rows]
+
+
+def _sunk(rows: Sequence[int], flows: Iterable[Pair], top: int, bottom: int | None) -> list[int]:
+    """The rows, where nodes that are not joined with the node `top` are moved down together; `bottom` joins nothing."""
+    joined, more = {top}, {top}
+    while more:
+        more = {end for pair in flows if not joined.isdisjoint(pair) for end in pair} - joined - {bottom}
+        joined |= more
+    apart = [node for node in range(len(rows)) if node not in joined and node != bottom]
+    drop = max(rows[node] for node in joined) - max((rows[node] for node in apart), default=0)
+    return [row + max(drop, 0) if node in apart else row for node, row in enumerate(rows)]
 
 
 def _ordered(row_of: Sequence[int], ways: Sequence[tuple[list[int], float]]) -> list[list[int]]:
