@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from matplotlib.artist import Artist
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 import dpwords as dw
@@ -72,9 +74,64 @@ def test_steps_on_a_grid_are_wedges_as_wide_as_their_proportions() -> None:
     assert "pale: up to the upper end of the 90% interval" in words(figure)
     (behind,) = of_kind(figure, "interval")  # for the estimates, and not for the counts
     uppers = [float(np.hypot(*(path.vertices[1] - path.vertices[0]))) for path in behind.get_paths()]
-    assert np.array(uppers) / widths == pytest.approx([0.65 / 0.6, 0.35 / 0.3, 0.15 / 0.1])
+    points = 72 * 4.4 / 3.2 * (np.array(uppers) - widths)  # three columns with margins in 4.4 inches
+    assert points == pytest.approx(2.4)  # which is more than 0.05 of all steps
     assert behind.get_alpha() < 1
     assert behind.get_zorder() < of_kind(figure, "proportion")[0].get_zorder()
+
+
+def test_what_is_pale_reaches_to_the_upper_end_if_that_is_far_enough_to_be_seen() -> None:
+    rows = {((0, 0), (0, 1)): Estimate(0.1, 0.0, 0.5), ((0, 1), (1, 1)): Estimate(0.5, 0.49, 0.501)}
+    facts: dict[str, Any] = {"question": "transitions", "method": "em", "confidence": 0.9, "releases": 9}
+    figure = plots.estimates(Estimates(rows.items(), counted=dict.fromkeys(rows, 0.5), **facts), GRID)
+    (unsure, sure), (wide, narrow) = (
+        [float(np.hypot(*(path.vertices[1] - path.vertices[0]))) for path in of_kind(figure, kind)[0].get_paths()]
+        for kind in ("proportion", "interval")
+    )
+    assert wide / unsure == pytest.approx(0.5 / 0.1)
+    assert 72 * 4.4 / 3.2 * (narrow - sure) == pytest.approx(2.4)
+
+
+def test_steps_in_four_directions_and_in_place_do_not_overlap() -> None:
+    """All steps of a cell and its neighbours have the same proportion, which is the largest."""
+    (row, column), beside = (1, 1), [(0, 1), (2, 1), (1, 0), (1, 2)]
+    steps = [pair for cell in beside for pair in (((row, column), cell), (cell, (row, column)))]
+    shown = dict.fromkeys([*steps, ((row, column), (row, column))], 1 / 9)
+    figure = plots.estimates(estimates("transitions", shown, shown), dw.GridWorld(3, 3))
+    marks = of_kind(figure, "proportion")
+    wedges = [path.vertices[:3] for path in next(each for each in marks if hasattr(each, "get_paths")).get_paths()]
+    assert len(wedges) == 8
+    boxes = [(wedge.min(axis=0), wedge.max(axis=0)) for wedge in wedges]
+    for (low, high), (other_low, other_high) in itertools.combinations(boxes, 2):
+        assert ((high <= other_low + 1e-9) | (other_high <= low + 1e-9)).any()
+    rings = [each for each in marks if isinstance(each, Line2D)]
+    assert len(rings) == 2  # estimated and counted
+    radius = (rings[1].get_markersize() + rings[1].get_markeredgewidth()) / 2 / 72 / (4.4 / 3.2)
+    assert all(np.abs(wedge - [column, row]).max(axis=1).min() >= radius - 1e-9 for wedge in wedges)
+
+
+def test_grids_have_numbers_and_a_mark_at_the_start() -> None:
+    figure = plots.estimates(estimates("visits", {(0, 1): 0.6, (1, 0): 0.4}), dw.GridWorld(2, 3, start=(1, 2)))
+    rows, columns = ([each.get_text() for each in of_kind(figure, kind)] for kind in ("row", "column"))
+    assert (rows, columns) == (["0", "1"] * 2, ["0", "1", "2"] * 2)  # in both panels
+    starts = of_kind(figure, "start")
+    assert [np.add(frame.get_center(), 0).tolist() for frame in starts] == [pytest.approx([2, 1])] * 2
+    assert "black frame: start" in words(figure)
+    free = plots.estimates(estimates("visits", {(0, 1): 0.6, (1, 0): 0.4}), dw.GridWorld(2, 3, start=None))
+    assert not of_kind(free, "start")
+    large = plots.estimates(estimates("visits", {(0, 1): 1.0}), dw.GridWorld(60, 60))
+    assert len(of_kind(large, "row")) == 2 * 20  # every third
+    figure.canvas.draw()
+    (title,) = (part for part in figure.findobj(Text) if part.get_text() == "estimated")
+    assert not any(title.get_window_extent().overlaps(each.get_window_extent()) for each in of_kind(figure, "column"))
+
+
+def test_rates_say_by_what_they_are_ordered() -> None:
+    shares = {("a", f"b{number}"): 0.025 for number in range(40)}
+    text = words(plots.estimates(estimates("rates", shares)))
+    assert "40 of 40" not in text
+    assert "30 of 40, those whose intervals begin highest" in text
+    assert "largest" not in text
 
 
 def test_steps_that_may_not_occur_are_grey_on_a_grid_and_notes_fit_the_picture() -> None:

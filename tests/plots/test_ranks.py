@@ -64,3 +64,11 @@ def test_the_end_is_below_all_others() -> None:
     flows = {(0, 1): 3.0, (1, 2): 2.0, (2, 3): 1.0, (1, 4): 0.1}  # 4 is the end, and 3 leads nowhere
     assert [row for _, row in ranked(5, flows).spots] == [0, 1, 2, 3, 2]
     assert [row for _, row in ranked(5, flows, bottom=4).spots] == [0, 1, 2, 3, 4]
+
+
+def test_the_start_is_above_all_others_and_what_is_apart_from_it_is_below() -> None:
+    flows = {(0, 1): 3.0, (1, 2): 2.0, (2, 6): 2.0, (3, 4): 1.0, (5, 2): 1.0}  # 0 is the start
+    assert [row for _, row in ranked(7, flows).spots] == [0, 1, 2, 0, 1, 1, 3]
+    assert [row for _, row in ranked(7, flows, top=0).spots] == [0, 1, 2, 2, 3, 1, 3]
+    ended = {**flows, (6, 7): 1.0, (4, 7): 1.0}  # an end that they have in common does not join them
+    assert [row for _, row in ranked(8, ended, top=0, bottom=7).spots] == [0, 1, 2, 2, 3, 1, 3, 4]

@@ -94,6 +94,76 @@ def test_another_question_and_confidence_by_mouse_and_the_numbers_saved(view: An
     assert view.evaluate("location.hash") == "#estimate?question=dfg&confidence=0.8"
 
 
+def test_names_of_pairs_are_in_full_and_inside_of_the_chart(view: Any) -> None:
+    long = ["T02 Check the confirmation of the receipt by the department in charge", "T04 Stop", "x" * 120]
+    name, content, receipt = released(
+        "log.csv",
+        "\n".join(["course", *[";".join(long)] * 200]).encode(),
+        {"alphabet": long, "separator": ";"},
+        9,
+    )
+    drop(view, (name, content.decode()), (f"{name}.receipt.json", receipt))
+    view.locator("#estimate-figures", has_text="200").wait_for()
+    control(view, "Question").select_option("dfg")
+    view.locator("#estimate-proportions tr").nth(8).wait_for()
+    for width in (1200, 380):
+        view.set_viewport_size({"width": width, "height": 900})
+        control(view, "Confidence of the intervals").select_option("0.9" if width == 380 else "0.8")
+        view.locator("#estimate-interval", has_text="90%" if width == 380 else "80%").wait_for()
+        texts = view.locator("#estimate-chart > svg > text[text-anchor=end]")
+        lines = texts.all_text_contents()
+        assert f"{long[0]} → {long[1]}".replace(" ", "") in "".join(lines).replace(" ", "")
+        assert f"{long[1]} → {long[2]}".replace(" ", "") in "".join(lines).replace(" ", "")
+        assert "…" not in "".join(lines)
+        picture = view.locator("#estimate-chart > svg").bounding_box()
+        boxes = [each.bounding_box() for each in texts.all()]
+        assert all(box["x"] >= picture["x"] - 0.5 for box in boxes)
+        bars = [each.bounding_box() for each in view.locator("#estimate-chart > svg .proportion").all()]
+        assert all(box["x"] + box["width"] <= bars[0]["x"] for box in boxes)
+        tops = [box["y"] for box in boxes]
+        assert tops == sorted(tops)  # lines do not run into those of the next bar
+    assert "".join(long[2].split()) in saved(view, "CSV")
+
+
+def test_rates_come_with_those_first_that_are_large_for_sure(view: Any) -> None:
+    control(view, "Question").select_option("rates")
+    view.locator("#estimate-answer-title", has_text="How likely each next step is").wait_for()
+    assert "20 of 36, those whose intervals begin highest" in view.locator("#estimate-chart figcaption").inner_text()
+    lows = [
+        float(text.split("%")[0]) for text in view.locator("#estimate-proportions td:nth-child(3)").all_inner_texts()
+    ]
+    assert lows == sorted(lows, reverse=True)
+    assert "points" not in view.locator("#estimate-figures").inner_text()
+    assert saved(view, "CSV").startswith("step from,step to,estimate,low,high,counted\n")
+
+
+def test_a_model_that_is_chosen_is_named_and_a_misfit_comes_first(view: Any) -> None:
+    words = [*["AABBAABB"] * 300, *["BBAABBAA"] * 300]
+    choose(view, ("words.csv", "\n".join(["course", *words]).encode()))
+    control(view, "Alphabet").fill("AB")
+    control(view, "ε as a number").fill("6")
+    control(view, "Question").select_option("dfg")
+    view.locator("#estimate-figures", has_text="inversion").wait_for()
+    control(view, "Model of the population").select_option("chain")
+    view.locator("#estimate-figures", has_text="fitted chain, which does not fit").wait_for()
+    first = view.locator("#estimate-notes li").first
+    assert first.inner_text().startswith("The model (chain) does not fit: ")
+    assert first.get_attribute("class") == "bad"
+    assert "model=chain" in view.evaluate("location.hash")
+    control(view, "Question").select_option("lengths")
+    assert control(view, "Model of the population").is_hidden()
+    view.locator("#estimate-figures", has_text="counted").wait_for()
+
+
+def test_rows_of_an_earlier_file_are_not_shown_beside_a_refusal(view: Any) -> None:
+    view.locator("#estimate-table td").first.wait_for()
+    drop(view, ("courses.doc", "course\nAB\n"))
+    view.locator("#estimate-error", has_text="the suffix of courses.doc").wait_for()
+    assert view.locator("#estimate-table td").count() == 0
+    control(view, "Alphabet").fill("AB")
+    assert view.locator("#estimate-table td").count() == 0
+
+
 def test_everything_works_by_keyboard(view: Any) -> None:
     view.get_by_role("link", name="Estimate").focus()
     view.keyboard.press("Tab")

@@ -27,7 +27,7 @@ EXAMPLE = (STATIC / "estimate_example.csv").read_bytes()
 WORDS = EXAMPLE.decode().splitlines()[1:]
 LETTERS = {"alphabet": "A-F"}
 GRID = {"system": "grid:2x2"}
-BESIDE = ("receipt", "question", "confidence", "method")  # values of a question that are not of its recipe
+BESIDE = ("receipt", "question", "confidence", "method", "model")  # values of a question that are not of its recipe
 
 
 def nothing(_share: float) -> None:
@@ -118,6 +118,49 @@ def test_visits_on_a_grid_by_a_fit_with_progress() -> None:
     assert 0 < shares[0] < shares[-1] < 1
     steps = estimate.answer(Message({**question.values, "question": "transitions"}, question.content), nothing)
     assert {"→".join(label): value for label, value, *_ in steps.values["rows"]}["0,0→0,1"] == pytest.approx(3 / 8)
+
+
+def test_rates_are_probabilities_in_each_row() -> None:
+    found = estimate.answer(asked(question="rates"), nothing).values
+    sums: Counter[str] = Counter()
+    for (source, _), value, low, high, _ in found["rows"]:
+        sums[source] += value
+        assert low <= value <= high
+    assert dict(sums) == pytest.approx(dict.fromkeys("ABCDEF", 1))
+    assert not {"total_error", "moved"} & found.keys()  # sums over all rows mean nothing
+    assert found["names"][0] == "A → A"
+
+
+def test_variants_are_whole_words_with_names_and_a_text_for_tables() -> None:
+    found = estimate.answer(
+        asked(b"route\n" + b"ABC\n" * 150 + b"BBBBA\n" * 50, epsilon=9, question="variants"), nothing
+    )
+    by_name = dict(zip(found.values["names"], found.values["rows"], strict=True))
+    assert by_name["ABC"][1:2] + by_name["BBBBA"][1:2] == pytest.approx([0.75, 0.25], abs=0.02)
+    assert by_name["ABC"][0] == ["ABC"]
+    log = b"case,event\n" + b"".join(b"%d,go on\n%d,go on\n%d,go on\n%d,stop\n" % ((n,) * 4) for n in range(200))
+    settings = {"column": None, "case": "case", "symbol": "event", "alphabet": ["go on", "stop"], "epsilon": 9}
+    named = estimate.answer(asked(log, "log.csv", question="variants", **settings), nothing).values
+    assert named["names"][0] == "go on (3 times) → stop"
+    assert named["rows"][0][0] == ["go on → go on → go on → stop"]
+
+
+def test_a_model_can_be_chosen_and_one_that_does_not_fit_is_told_first() -> None:
+    """Symbols come in twos, which a chain does not remember."""
+    words = "\n".join(["route", *["AABBAABB"] * 300, *["BBAABBAA"] * 300]).encode()
+    settings: dict[str, Any] = {"alphabet": "AB", "epsilon": 6, "question": "dfg"}
+    assert estimate.answer(asked(words, **settings), nothing).values["method"] == "inverse"
+    chain = estimate.answer(asked(words, **settings, model="chain"), nothing).values
+    assert (chain["model"], chain["fits"]) == ("chain", False)
+    assert chain["notes"][0].startswith("the model (chain) does not fit")
+    two = estimate.answer(asked(words, **settings, model="two steps"), nothing).values
+    assert two["model"] == "two steps"
+    command = two["command"].replace(" \\\n   ", "")
+    assert "--question dfg --model 'two steps' --column route" in command
+    assert 'dw.estimate.dfg(words, mechanism, model="two steps")' in two["python"]
+    with pytest.raises(dw.InvalidValue) as caught:
+        estimate.answer(asked(epsilon=9, edits="all", model="by place", question="dfg"), nothing)
+    assert on_page(caught.value).endswith("leave out “Model of the population” by place")
 
 
 def test_a_receipt_beside_a_file_fills_in_the_form() -> None:
@@ -214,6 +257,7 @@ def test_damaged_receipts_are_refused(text: str) -> None:
         (asked(epsilon=0.001), "collect about .* times as many releases"),
         (asked(question="visits"), "only runs of a system visit states"),
         (asked(question="patterns"), "question must be one of"),
+        (asked(model="linear"), "model must be one of auto, chain, by place, two steps"),
         (asked(confidence=1), "confidence is a number between 0 and 1"),
         (asked(column="x"), "there is no column x"),
         (asked(mechanism="channel"), "say “What is hidden” all"),
@@ -263,6 +307,8 @@ CASES = {
         mechanism="online",
         question="transitions",
     ),
+    "rates by a chosen model": asked(question="rates", model="by place", epsilon=6),
+    "whole words": asked(b"route\n" + b"AB\nBA\n" * 60, alphabet="AB", epsilon=5, question="variants", confidence=0.8),
     "the edit channel": asked(
         b"route\n" + b"AB\nABA\nB\n" * 20,
         alphabet="AB",

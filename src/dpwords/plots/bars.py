@@ -98,7 +98,7 @@ class Bars(NamedTuple):
         axes.set_xlim(0, max(1.03 * float(np.nanmax([*value, *high, *counted])), 1e-9))
         axes.xaxis.set_major_formatter(PercentFormatter(1.0))
         axes.tick_params(axis="x", labelsize=_TEXT)
-        axes.set_xlabel("proportion", fontsize=_TEXT + 1)
+        axes.set_xlabel("rate" if self.found.question == "rates" else "proportion", fontsize=_TEXT + 1)
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="x", color=PALE, linewidth=0.4)
         axes.set_axisbelow(True)

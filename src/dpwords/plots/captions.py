@@ -59,6 +59,18 @@ def name(label: Any, question: str = "frequencies") -> str:
     return ARROW.join(part for run in parts for part in run) or "␣"
 
 
+def names(labels: Iterable[Any], question: str) -> list[str]:
+    """Labels in full, each on one line. Whole words are written without arrows if each of their symbols is a character.
+
+    >>> names([("g", "o"), ("g", "g", "g", "o")], "variants"), names([("g", "o"), ("go",)], "variants")
+    (['go', 'gggo'], ['g → o', 'go'])
+    """
+    shown = list(labels)
+    if question == "variants" and all(len(_symbol(each)) == 1 for label in shown for each in label):
+        return ["".join(map(_symbol, label)) or "␣" for label in shown]
+    return [name(label, question) for label in shown]
+
+
 def _symbol(label: Any) -> str:
     """A symbol or state, with visible blanks where there is nothing else."""
     if label is None or label is ANY_START:
@@ -124,7 +136,7 @@ def with_interval(value: float, low: float, high: float) -> tuple[str, str]:
     two_digits = 1 - math.floor(math.log10(100 * max(high, 1e-12)))
     digits = two_digits if half <= 0 else max(0, min(two_digits + 2, -math.floor(math.log10(50 * half))))
     least = min(number for number in (value, low, high) if number > 0) if high > 0 else 1.0
-    while digits < two_digits + 2 and round(100 * least, digits) == 0:  # what is more than 0 does not look like 0
-        digits += 1
+    more = range(digits, two_digits + 3)  # what is more than 0 does not look like 0, if so many digits are enough
+    digits = next((number for number in more if round(100 * least, number) > 0), digits)
     one, two, three = (f"{100 * number:.{max(digits, 0)}f}" for number in (value, low, high))
     return f"{one}%", f"({two}–{three})"

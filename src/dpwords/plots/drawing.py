@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpwords.plots.figures import Line, Note, drawable, new_figure, text_width
-from dpwords.plots.layout import LINE, Box, Curve, Layout, Points, Route
+from dpwords.plots.layout import LINE, Box, Curve, Layout, Points, Way
 from dpwords.plots.palette import BAND, CHANGED, COMPLETIONS, DELETION, INK, INSERTION, PALE, PROPORTION, RELEASED
 from dpwords.plots.structure import Arrow, Diagram, Kind, Node
 
@@ -128,7 +128,7 @@ def _node(axes: Axes, node: Node, box: Box) -> FancyBboxPatch:
     return patch
 
 
-def _arrow(axes: Axes, arrow: Arrow, curve: Curve | Route, patches: list[FancyBboxPatch]) -> None:
+def _arrow(axes: Axes, arrow: Arrow, curve: Way, patches: list[FancyBboxPatch]) -> None:
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
@@ -140,8 +140,8 @@ def _arrow(axes: Axes, arrow: Arrow, curve: Curve | Route, patches: list[FancyBb
         inside = [patches[end].get_path().contains_points(points, radius=0.5) for end in (arrow.source, arrow.target)]
         _banded(axes, arrow, points[~(inside[0] | inside[1])])
         return
-    if isinstance(curve, Route):
-        looks["path"] = Path(curve.at(np.linspace(0, 1, 12 * len(curve.points))))
+    if not isinstance(curve, Curve):
+        looks["path"] = Path(curve.at(np.linspace(0, 1, 100)))
     elif curve.bend is None:
         looks["path"] = Path([curve.start, curve.corner, curve.end], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
     else:

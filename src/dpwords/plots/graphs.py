@@ -18,11 +18,12 @@ from dpwords.plots.structure import Arrow, Diagram, Kind, Node
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_WIDEST, _NARROWEST = 14.0, 0.7  # points, of a band and of an arrow
+_WIDEST, _NARROWEST, _SEEN = 14.0, 0.7, 1.5  # points: of a band, of an arrow, and of the band on each side of it
 _NAME = 18  # characters on a line of a node
 _DENSE, _FEW = 0.5, (4, 8)  # graphs of so many nodes with more than half of all pairs have no order to show
 _SMALL = 0.05  # of the largest step: smaller ones whose intervals reach 0 would hide the others
 _OUTSIDE = 0.05  # of all words that visibly start or end somewhere: less is not drawn
+_UNREACHED = "where no arrow leads to a box, what comes before is too rare or too unsure to be drawn"
 START, END = "▶ start", "■ end"
 
 
@@ -52,9 +53,15 @@ def graph(found: EstimatedProportions, steps: Sequence[Any], system: TransitionS
         if pair not in flows
     ]
     notes = []
+    reached = {pair[1] for pair in (*flows, *placed.passes) if pair[0] != pair[1]}
+    if begins is not None or START in placed.outside:
+        lost = [place for place in range(len(ends)) if place not in reached and place != begins]
+        notes += [Note(_UNREACHED)] * bool(lost)
     if not all(math.isnan(found[step][2]) for step in drawn):
         sure = f"the {100 * found.confidence:.4g}% interval"
-        notes.append(Note(f"pale: up to the upper end of {sure}", RELEASED, "solid", 8.0, BAND))
+        notes.append(
+            Note(f"pale: up to the upper end of {sure}, and wide enough to be seen", RELEASED, "solid", 8.0, BAND)
+        )
         notes.append(Note(f"in brackets: {sure}", RELEASED))
     if len(drawn) < len(steps):
         few = f"{len(steps) - len(drawn)} more with intervals that reach 0"
@@ -66,7 +73,7 @@ def _arrow(pair: tuple[int, int], value: float, low: float, high: float, scale: 
     """The arrow of a step, with its estimate and its interval."""
     kind: Kind = "unsure step" if low <= 0 else "step"
     width = max(_NARROWEST, scale * value)
-    band = 0.0 if math.isnan(high) else max(scale * high, width + 1.5 * _NARROWEST)  # to be seen on both sides
+    band = 0.0 if math.isnan(high) else max(scale * high, width + 2 * _SEEN)
     return Arrow(*pair, "\n".join(with_interval(value, low, high)).strip(), "", kind, width, band, tuple(passes))
 
 
@@ -92,7 +99,8 @@ def _placed(flows: Mapping[tuple[int, int], float], surplus: Sequence[float], be
     little = min(flows.values())
     links = {(first, place): little for place in starts} | {(place, last): little for place in stops}
     top = starts if begins is None else [begins]
-    spots, passes = ranked(len(surplus) + len(outside), {**flows, **links}, top, stops, last if stops else None)
+    ends = first if starts else None, last if stops else None
+    spots, passes = ranked(len(surplus) + len(outside), {**flows, **links}, top, stops, *ends)
     return Placed("ranks", spots, passes, outside)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ MOST_ROADS = 50_000
 MOST_NAMES = 40  # states on a map that shows their names
 MOST_DIRECTED = 500  # roads on a map that shows their directions
 _NAME = 6.5  # font size
+_FRAME = 0.94  # of a cell: the side of the frame of the start
+_NUMBERS = 25  # rows, or columns, that are numbered
 _LANE = 14.0  # points on a map that stand for the side of a cell
 Road = tuple[Any, Any]
 
@@ -50,6 +53,14 @@ class Ground(ABC):
     @abstractmethod
     def paint(self, axes: Axes, width: float) -> None:
         """Draw the background in a panel of this width in inches."""
+
+    @abstractmethod
+    def mark(self, axes: Axes, state: Any) -> str:
+        """Mark the start, so that it can be told from proportions; returns what the mark is called."""
+
+    @abstractmethod
+    def number(self, axes: Axes) -> float:
+        """Write numbers of rows and columns beside the background, if it has them; returns their height in points."""
 
 
 def ground_of(system: TransitionSystem, visited: Iterable[Any] = ()) -> Ground:
@@ -138,6 +149,22 @@ class Grid(Ground):
             LineCollection(_chevrons(ends, 0.12), colors=WALL, linewidths=0.8, zorder=0.5, gid="one way")
         )
 
+    def mark(self, axes: Axes, state: Any) -> str:
+        from matplotlib.patches import Rectangle
+
+        x, y = self.spots[state]
+        corner, side = (x - _FRAME / 2, y - _FRAME / 2), _FRAME
+        axes.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=INK, linewidth=1.2, zorder=2.5, gid="start"))
+        return "black frame: start"
+
+    def number(self, axes: Axes) -> float:
+        looks: dict[str, Any] = {"fontsize": 7, "color": INK, "clip_on": False}
+        for row in self.rows[:: math.ceil(len(self.rows) / _NUMBERS)]:
+            axes.text(self.x[0], row, str(row), ha="right", va="center", gid="row", **looks)
+        for column in self.columns[:: math.ceil(len(self.columns) / _NUMBERS)]:
+            axes.text(column, self.y[1], str(column), ha="center", va="bottom", gid="column", **looks)
+        return 10.0
+
 
 class Map(Ground):
     """States at their coordinates, and lines between those that a move connects; moves in place are not shown."""
@@ -182,6 +209,14 @@ class Map(Ground):
         for name, box in self._names(width):
             text = axes.text(box.x, box.y, drawable(name), color=INK, gid="name", **looks)
             text.set_path_effects([withStroke(linewidth=1.5, foreground="white")])
+
+    def mark(self, axes: Axes, state: Any) -> str:
+        x, y = self.spots[state]
+        axes.plot(x, y, "o", color=INK, markerfacecolor="none", markersize=10, zorder=2.5, gid="start")
+        return "black ring: start"
+
+    def number(self, axes: Axes) -> float:
+        return 0.0
 
     def _names(self, width: float) -> list[tuple[str, Box]]:
         """Names beside their states, on the first side where there is room; a name without room is left out."""

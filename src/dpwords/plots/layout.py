@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,14 @@ from dpwords.plots.structure import Arrow, Diagram
 
 Points = NDArray[np.float64]
 Measure = Callable[[str], float]  # from a text to its width
+Way = Union["Curve", "Ring", "Route"]  # the path of an arrow
 
 LINE = 12.0  # distance between lines of text
 _MARGIN = 34.0
+_HOLE = 9.0  # radius of what is seen inside of a ring
 _BENDS = (0.0, 0.16, -0.16, 0.32, -0.32, 0.48, -0.48, 0.64, -0.64)
 _ALONG = (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8)  # positions of a label along its arrow
 _SIDES = tuple(math.pi / 2 - turn * math.pi / 4 for turn in range(8))  # of a loop, as angles
-_BROAD = tuple(side for place, side in enumerate(_SIDES) if place not in (2, 6))  # above and below, for wide loops
 _ROUTE = (0.5, 0.42, 0.58, 0.34, 0.66, 0.28, 0.72, 0.22, 0.78)  # likewise, between rows
 _ASIDE = (0.0, 0.25, -0.25, 0.4, -0.4)  # of a label's width: how far it is moved where there is no room otherwise
 
@@ -77,12 +78,6 @@ class Curve(NamedTuple):
 
         return cls(at(angle - 0.5, 0), at(angle, 44), at(angle + 0.5, 0), None)
 
-    @classmethod
-    def right_loop(cls, box: Box) -> Curve:
-        """A loop on the right of a box, from above its middle to below it, with room for a wide stroke."""
-        x, high = box.x + box.width / 2 - 0.1 * min(box.height, 44), 0.3 * box.height
-        return cls((x, box.y + high), (x + 52, box.y), (x, box.y - high), None)
-
     def at(self, proportions: Points) -> Points:
         """The points at these fractions of the curve, from 0 at its start to 1 at its end."""
         t = proportions[:, None]
@@ -91,6 +86,32 @@ class Curve(NamedTuple):
 
     def point(self, proportion: float) -> tuple[float, float]:
         """The point at this fraction of the curve."""
+        ((x, y),) = self.at(np.array([proportion])).tolist()
+        return x, y
+
+
+class Ring(NamedTuple):
+    """The path of a wide arrow from a box to itself: a circle around a point just outside, with a hole to be seen."""
+
+    centre: tuple[float, float]
+    radius: float
+    angle: float  # of the side of the box; the circle begins and ends on the other side of its centre, in the box
+
+    @classmethod
+    def beside(cls, box: Box, angle: float, wide: float) -> Ring:
+        """A ring on the side of a box that an angle gives, for a stroke that is so wide."""
+        radius = _HOLE + wide / 2
+        out = np.array([math.cos(angle), math.sin(angle)])
+        x, y = (box.x, box.y) + out * np.add([box.width / 2, box.height / 2], 0.5 * radius)
+        return cls((float(x), float(y)), radius, angle)
+
+    def at(self, proportions: Points) -> Points:
+        """The points at these fractions of the way around, clockwise."""
+        turns = self.angle + math.pi * (1 - 2 * proportions)
+        return np.stack([np.cos(turns), np.sin(turns)], axis=1) * self.radius + self.centre
+
+    def point(self, proportion: float) -> tuple[float, float]:
+        """The point at this fraction of the way around."""
         ((x, y),) = self.at(np.array([proportion])).tolist()
         return x, y
 
@@ -128,7 +149,7 @@ class Layout:
     """A box for each node, a curve and a label's box for each arrow, and a box around everything."""
 
     boxes: list[Box]
-    curves: list[Curve | Route]
+    curves: list[Way]
     labels: list[Box]
     page: Box
 
@@ -141,7 +162,7 @@ class Layout:
         return cls(boxes, curves, labels, _page([*boxes, *labels], curves))
 
 
-def _page(boxes: list[Box], curves: list[Curve | Route]) -> Box:
+def _page(boxes: list[Box], curves: list[Way]) -> Box:
     """A box around all boxes and curves, with a margin."""
     corners = [(box.x + side * box.width / 2, box.y + side * box.height / 2) for box in boxes for side in (-1, 1)]
     points = np.concatenate([np.array(corners), *(curve.at(np.linspace(0, 1, 60)) for curve in curves)])
@@ -169,16 +190,18 @@ def _boxes(diagram: Diagram, measure: Measure) -> tuple[list[Box], tuple[float, 
         across = down = max(across, down)
     if diagram.arranged == "ranks":  # labels are between the rows, and wide loops need some height
         height = max(height, 36.0)
-        across, down = width + label + 24, height + 3.7 * max((high for _, high in sizes), default=0.0)
+        rings = [2 * _HOLE + arrow.thickness for arrow in diagram.arrows if arrow.source == arrow.target]
+        across = width + label + max(rings, default=0.0) + 16
+        down = height + 3.7 * max((high for _, high in sizes), default=0.0)
     boxes = [Box(node.column * across, -node.row * down, width, height) for node in nodes]
     return boxes, (across, down)
 
 
-def _routes(diagram: Diagram, boxes: list[Box], across: float, down: float) -> list[Curve | Route]:
+def _routes(diagram: Diagram, boxes: list[Box], across: float, down: float) -> list[Way]:
     """A route for each arrow, from side by side places on the lower or upper edge of a box to such places on another.
 
     Arrows that leave or enter an edge are in the order of where they come from and lead to, so that they do not cross
-    there. A loop is on the right of its box.
+    there. A ring is on the right of its box.
     """
     ways: list[list[tuple[float, float]]] = []
     docks: dict[tuple[int, bool], list[tuple[float, int]]] = {}  # arrows at the lower or upper edge of a box
@@ -196,29 +219,29 @@ def _routes(diagram: Diagram, boxes: list[Box], across: float, down: float) -> l
             at = 0 if diagram.arrows[number].source == node else -1
             ways[number][at] = x, box.y + (-0.5 if below else 0.5) * box.height
     return [
-        Curve.right_loop(boxes[arrow.source]) if arrow.source == arrow.target else Route(tuple(way))
+        Ring.beside(boxes[arrow.source], 0.0, arrow.thickness) if arrow.source == arrow.target else Route(tuple(way))
         for arrow, way in zip(diagram.arrows, ways, strict=True)
     ]
 
 
-def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve | Route]:
+def _curves(diagram: Diagram, boxes: list[Box]) -> list[Way]:
     """A curve for each arrow that meets as few boxes as possible besides its own two.
 
     Arrows between the same two boxes get different curves.
     """
     pairs = [frozenset((arrow.source, arrow.target)) for arrow in diagram.arrows]
     taken: dict[frozenset[int], set[float]] = {}
-    curves: list[Curve | Route] = []
+    curves: list[Way] = []
     for arrow, pair in zip(diagram.arrows, pairs, strict=True):
         start, end = boxes[arrow.source], boxes[arrow.target]
         if arrow.source == arrow.target:
-            sides = _BROAD if arrow.band else _SIDES
-            curves.append(Curve.loop(start, _free_side(arrow.source, sides, diagram, boxes)))
+            side = _free_side(arrow.source, _SIDES, diagram, boxes)
+            curves.append(Ring.beside(start, side, arrow.thickness) if arrow.band else Curve.loop(start, side))
             continue
         others = [box for number, box in enumerate(boxes) if number not in pair]
-        side = 1.0 if arrow.source < arrow.target else -1.0  # the same bend is on the other side in reverse
+        sign = 1.0 if arrow.source < arrow.target else -1.0  # the same bend is on the other side in reverse
         bends = _BENDS if pairs.count(pair) == 1 else _BENDS[1:]
-        free = [bend for bend in bends if bend * side not in taken.get(pair, ())]
+        free = [bend for bend in bends if bend * sign not in taken.get(pair, ())]
         ways = [Curve.between(start, end, bend) for bend in free]
         if diagram.arranged == "layers" and start.x < end.x:
             ways.append(Curve.rightwards(start, end))
@@ -226,7 +249,7 @@ def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve | Route]:
         met = [sum(box.holds(points, gap=4.0) for box in others) for points in drawn]  # or almost touched
         chosen = ways[met.index(min(met))]  # the first one, if several are equally good
         if chosen.bend is not None:
-            taken.setdefault(pair, set()).add(chosen.bend * side)
+            taken.setdefault(pair, set()).add(chosen.bend * sign)
         curves.append(chosen)
     return curves
 
@@ -246,7 +269,7 @@ def _free_side(number: int, sides: Sequence[float], diagram: Diagram, boxes: lis
     return max(sides, key=distance)
 
 
-def _labels(diagram: Diagram, boxes: list[Box], curves: list[Curve | Route], measure: Measure) -> list[Box]:
+def _labels(diagram: Diagram, boxes: list[Box], curves: list[Way], measure: Measure) -> list[Box]:
     """A place on each arrow for its label that avoids boxes and other labels first, then other arrows.
 
     Labels of loops, which have one place only, come first.
@@ -266,14 +289,15 @@ def _labels(diagram: Diagram, boxes: list[Box], curves: list[Curve | Route], mea
         if isinstance(curve, Route):
             candidates = [Box(x + aside * size[0], y, *size) for aside in _ASIDE for x, y in map(curve.point, _ROUTE)]
         elif arrow.source == arrow.target:
-            candidates = [_beyond(curve, *size)]
+            candidates = [_beyond(curve, arrow.thickness, *size)]
         placed[number] = min(candidates, key=trouble)
     return [placed[number] for number in range(len(curves))]
 
 
-def _beyond(loop: Curve, width: float, height: float) -> Box:
-    """The place for a label just outside a loop."""
-    apex, corner = np.array(loop.point(0.5)), np.array(loop.corner)
-    out = (corner - apex) / np.linalg.norm(corner - apex)
-    x, y = apex + out * (np.abs(out) @ [width / 2, height / 2] + 1)
+def _beyond(loop: Curve | Ring, thick: float, width: float, height: float) -> Box:
+    """The place for a label just outside a loop whose stroke is so thick."""
+    apex = np.array(loop.point(0.5))
+    out = apex - loop.centre if isinstance(loop, Ring) else np.array(loop.corner) - apex
+    out /= np.linalg.norm(out)
+    x, y = apex + out * (np.abs(out) @ [width / 2, height / 2] + thick / 2 + 1)
     return Box(float(x), float(y), width, height)

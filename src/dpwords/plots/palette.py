@@ -42,7 +42,7 @@ COLOURS = {
 INK = COLOURS["private"].light  # also that of plain text; pictures in files are drawn on white
 RELEASED, CHANGED, MARK, WALL, PALE = (COLOURS[name].light for name in ("released", "changed", "mark", "wall", "pale"))
 COMPLETIONS, PROPORTION = "#0b57d0", "#c0003c"  # V and μ, in diagrams
-BAND = 0.3  # opacity of what reaches up to the upper end of an interval
+BAND = 0.45  # opacity of what reaches up to the upper end of an interval
 INSERTION, DELETION, ROAD = "#7b3fa0", "#00705a", "#c3d2e4"
 
 _MARKERS = {  # what is last in the table is first given to curves that are not named after a mechanism

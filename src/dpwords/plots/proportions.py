@@ -15,6 +15,7 @@ from dpwords.languages.language import Language
 from dpwords.languages.systems import TransitionSystem
 from dpwords.plots.bars import Bars, bars, beside
 from dpwords.plots.captions import EstimatedProportions, is_of_pairs, name, percent
+from dpwords.plots.captions import names as written_out
 from dpwords.plots.figures import drawable, legend_text, matplotlib_as_it_comes, new_figure, one_line, text_width
 from dpwords.plots.graphs import graph
 from dpwords.plots.grounds import Grid, Ground, ground_of
@@ -34,7 +35,10 @@ _PROPORTION_OF = {
     "ends": "proportion of the words that end there",
 }
 _PANEL = 4.4  # inches
-_LANE, _WEDGE = 0.2, 0.4  # in cells: how far from the middle steps are drawn, and how wide the widest one is
+_LANE, _WEDGE, _APART = 0.14, 0.26, 0.28  # in cells: how far from the middle steps are, how wide the widest one is, and
+# how far from either cell's middle it begins and ends, so that steps in four directions and in place do not overlap
+_DRAWN = 0.02  # of the widest step: what is smaller is hardly seen
+_SEEN = 1.2  # points: of what is pale, on each side of what it stands behind
 
 
 @matplotlib_as_it_comes()
@@ -52,10 +56,11 @@ def estimates(
     With the language of the mechanism, visits on a grid become a heat map, and steps on it wedges between cells; on a
     map with coordinates, visits are discs. Other pairs become a graph from start to end with wide and narrow arrows,
     and bars beside it; other proportions become bars. A list with a table for each position becomes lines. What is
-    paler, behind arrows, wedges and discs, reaches up to the upper ends of the intervals. Of bars and arrows the `most`
-    largest are drawn, and the title says so. `names` are those of the positions, such as months, or of
-    patterns. With `form="bars"` there are only bars, also on grids and maps, and with `form="graph"` only the graph of
-    pairs. Cost: the proportions that are drawn, and for a graph its arrows squared.
+    paler, behind arrows, wedges and discs, reaches up to the upper ends of the intervals, and is wide enough to be
+    seen. Of bars and arrows the `most` largest are drawn, and the title says so; of rates, those whose intervals begin
+    highest. `names` are those of the positions, such as months, or of patterns. With `form="bars"` there are only bars,
+    also on grids and maps, and with `form="graph"` only the graph of pairs. Cost: the proportions that are drawn, and
+    for a graph its arrows squared.
 
     >>> import dpwords as dw
     >>> mechanism = dw.Exponential(dw.Words("abc"), epsilon=3)
@@ -120,11 +125,11 @@ def _proportions(
         ends = [end for label in found for end in (label if pairs else (label,))]
         ground = ground_of(system)
         if set(ends) <= set(ground.spots):
-            return _on_ground(found, ground, pairs, title)
+            return _on_ground(found, ground, pairs, title, system.start)
     return _pairs(found, system, title, form, most) if pairs else _bars(found, title, names, most)
 
 
-def _on_ground(found: EstimatedProportions, ground: Ground, pairs: bool, title: str) -> Figure:
+def _on_ground(found: EstimatedProportions, ground: Ground, pairs: bool, title: str, start: Any) -> Figure:
     """The estimates on the grid or map and, beside them in the same scale, what the releases give."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -141,16 +146,20 @@ def _on_ground(found: EstimatedProportions, ground: Ground, pairs: bool, title: 
         estimated = axes is panels[0]
         axes.set(xlim=ground.x, ylim=ground.y, aspect="equal")
         axes.set_axis_off()
-        axes.set_title(said, fontsize=9, color=INK)
         ground.paint(axes, _PANEL)
-        if estimated and not heat:
-            (_steps if pairs else _visits)(axes, ground, upper, most, "interval")
+        axes.set_title(said, fontsize=9, color=INK, pad=6 + ground.number(axes))
+        begin = [] if start is None else [ground.mark(axes, start)]
+        if pairs and estimated:
+            _steps(axes, ground, upper, most, "interval", behind=values)
+        elif estimated and not heat:
+            _visits(axes, ground, upper, most, "interval")
         if pairs:
             _steps(axes, ground, shown, most, doubtful=unsure if estimated else ())
         else:
             _visits(axes, ground, shown, most)
     figure.suptitle(_titled(title, found), fontsize=10, parse_math=False)
-    pale = [f"pale: up to the upper end of the {100 * found.confidence:.4g}% interval"] * (upper != values)
+    sure = f"{100 * found.confidence:.4g}% interval"
+    pale = [f"pale: up to the upper end of the {sure}" + ", and wide enough to be seen" * pairs] * (upper != values)
     if pairs:
         notes = ["a wedge points where the step leads", f"the widest is {percent(largest)} of all steps", *pale]
         notes += ["grey wedge: the interval reaches 0"] * bool(unsure)
@@ -161,10 +170,11 @@ def _on_ground(found: EstimatedProportions, ground: Ground, pairs: bool, title: 
         bar.ax.tick_params(labelsize=8)
     else:
         notes = [f"areas are proportions, the largest is {percent(largest)}", *pale]
+    notes = begin + notes
     if not pairs:
         for x, y in (ground.spots[label] for label in values if label in unsure):
             panels[0].plot(x, y, marker=".", color=WALL, markersize=2.5, zorder=3, gid="unsure")
-        notes += [f"grey dot: the {100 * found.confidence:.4g}% interval reaches 0"] * bool(unsure)
+        notes += [f"grey dot: the {sure} reaches 0"] * bool(unsure)
     figure.supxlabel("\n".join(_on_lines([*notes, *ground.notes], 72 * 2 * _PANEL)), fontsize=8, color=INK)
     return figure
 
@@ -203,28 +213,37 @@ def _steps(
     most: float,
     gid: str = "proportion",
     doubtful: Collection[Any] = (),
+    behind: Mapping[Any, float] | None = None,
 ) -> None:
-    """Each step as a wedge that points to where it leads, beside the step back; a step in place is a ring."""
+    """Each step as a wedge that points to where it leads, beside the step back; a step in place is a ring.
+
+    What stands behind other proportions is wide enough to be seen where these are.
+    """
     from matplotlib.collections import PolyCollection
 
     unit, wedges, fills = ground.unit(_PANEL), [], []
-    looks: dict[str, Any] = {"alpha": None, "zorder": 2} if gid == "proportion" else {"alpha": BAND, "zorder": 1.5}
+    point = (ground.x[1] - ground.x[0]) / (72 * _PANEL)
+    looks: dict[str, Any] = {"zorder": 2} if behind is None else {"alpha": BAND, "zorder": 1.5}
     for step, value in shown.items():
         one, other = step
-        size = value / most
+        wide = _WEDGE * unit * value / most
+        before = 0.0 if behind is None else behind[step] / most
+        seen = _SEEN * point if before >= _DRAWN else 0.0
+        if seen:
+            wide = max(wide, _WEDGE * unit * before + 2 * seen)
         here, there = np.array(ground.spots[one]), np.array(ground.spots[other])
         along = there - here
         length = float(np.hypot(*along))
         if length == 0:
-            point = 72 * _PANEL / (ground.x[1] - ground.x[0])
-            wide = _WEDGE * unit * point * size
-            axes.plot(*here, marker="o", markersize=0.3 * unit * point, markerfacecolor="none", gid=gid)
-            axes.lines[-1].set(markeredgecolor=WALL if step in doubtful else RELEASED, markeredgewidth=wide, **looks)
+            axes.plot(*here, marker="o", markersize=0.3 * unit / point, markerfacecolor="none", gid=gid)
+            colour = WALL if step in doubtful else RELEASED
+            axes.lines[-1].set(markeredgecolor=colour, markeredgewidth=wide / point, **looks)
             continue
-        aside = unit * np.array([-along[1], along[0]]) / length
-        begin, end = here + 0.1 * along + _LANE * aside, there - 0.1 * along + _LANE * aside
-        half = _WEDGE / 2 * size * aside
-        wedges.append([begin - half, begin + half, end])
+        forth = along / length
+        aside = np.array([-forth[1], forth[0]])
+        lane, apart = _LANE * unit * aside, min(_APART * unit, 0.35 * length) * forth
+        begin, end = here + lane + apart - seen * forth, there + lane - apart + 2 * seen * forth
+        wedges.append([begin - wide / 2 * aside, begin + wide / 2 * aside, end])
         fills.append(WALL if step in doubtful else RELEASED)
     axes.add_collection(PolyCollection(wedges, facecolors=fills, edgecolors="none", gid=gid, **looks))
 
@@ -249,11 +268,13 @@ def _pairs(
 
 def _bars(found: EstimatedProportions, title: str, names: Sequence[str], most: int) -> Figure:
     """The largest proportions as bars."""
-    texts = dict(zip(found, names, strict=True)) if names else {label: name(label, found.question) for label in found}
+    texts = dict(zip(found, names or written_out(found, found.question), strict=True))
     kept = found.ordered()[:most]
     if found.question == "lengths":
         kept = sorted(label for label in kept if found[label][0] > 0 or found.counted[label] > 0)
-    shown = f"the {len(kept)} largest of {len(found)}" if len(found) > len(kept) else ""
+    largest = f"{len(kept)} of {len(found)}, those whose intervals begin highest"  # the order of rates
+    largest = largest if found.question == "rates" else f"the {len(kept)} largest of {len(found)}"
+    shown = largest if len(found) > len(kept) else ""
     about = _titled(title, found, "" if found.question == "lengths" else shown)
     return bars(Bars.of(found, kept, [texts[label] for label in kept]), about)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -27,16 +27,19 @@ def ranked(
     flows: Mapping[Pair, float],
     starts: Collection[int] = (),
     ends: Collection[int] = (),
+    top: int | None = None,
     bottom: int | None = None,
 ) -> Ranked:
     """Places for nodes, given how much flows between them; `starts` are as far up as possible, and `ends` down. The
-    node `bottom` is below all others.
+    node `top` is above all others, and `bottom` below. What is not joined with `top` is as far down as possible.
 
     The largest flows that make no cycle lead down, and a node's row is the length of the longest path to it. Cost:
     flows · (nodes + flows), and for the sweeps arrows · rows.
     """
     down = _without_cycles(flows, starts, ends)
-    rows = _rows(number, down)
+    rows = _rows(number, down, top)
+    if top is not None:
+        rows = _sunk(rows, flows, top, bottom)
     if bottom is not None:
         rows[bottom] = 1 + max(row for node, row in enumerate(rows) if node != bottom)
     chains: dict[Pair, list[int]] = {}  # nodes and, in the rows between, stand-ins for arrows
@@ -44,10 +47,10 @@ def ranked(
     for one, other in flows:
         if one == other:
             continue
-        top, bottom = (one, other) if rows[one] < rows[other] else (other, one)
-        between = [*range(len(row_of), len(row_of) + rows[bottom] - rows[top] - 1)]
-        row_of += range(rows[top] + 1, rows[bottom])
-        chains[one, other] = [top, *between, bottom] if top == one else [bottom, *reversed(between), top]
+        upper, lower = (one, other) if rows[one] < rows[other] else (other, one)
+        between = [*range(len(row_of), len(row_of) + rows[lower] - rows[upper] - 1)]
+        row_of += range(rows[upper] + 1, rows[lower])
+        chains[one, other] = [upper, *between, lower] if upper == one else [lower, *reversed(between), upper]
     ways = [(chain, flows[pair]) for pair, chain in chains.items()]
     order = _ordered(row_of, ways)
     columns = _columns(number, order, ways)
@@ -77,21 +80,36 @@ def _without_cycles(flows: Mapping[Pair, float], starts: Collection[int], ends: 
     return kept
 
 
-def _rows(number: int, down: Sequence[Pair]) -> list[int]:
-    """The length of the longest path to each node; a node that nothing leads to is just above what it leads to."""
+def _rows(number: int, down: Sequence[Pair], top: int | None) -> list[int]:
+    """The length of the longest path to each node; a node that nothing leads to is just above what it leads to, but
+    below the node `top`."""
     before: list[set[int]] = [set() for _ in range(number)]
     after: list[set[int]] = [set() for _ in range(number)]
     for one, other in down:
         before[other].add(one)
         after[one].add(other)
+    roots = [node for node in range(number) if not before[node] and node != top]
+    for node in roots:
+        before[node] |= set() if top is None else {top}
     rows = [0] * number
     for _ in range(number):
         rows = [1 + max((rows[each] for each in before[node]), default=-1) for node in range(number)]
-    for node in range(number):
-        if not before[node] and after[node]:
+    for node in roots:
+        if after[node]:
             rows[node] = min(rows[each] for each in after[node]) - 1
     least = min(rows, default=0)
     return [row - least for row in rows]
+
+
+def _sunk(rows: Sequence[int], flows: Iterable[Pair], top: int, bottom: int | None) -> list[int]:
+    """The rows, where nodes that are not joined with the node `top` are moved down together; `bottom` joins nothing."""
+    joined, more = {top}, {top}
+    while more:
+        more = {end for pair in flows if not joined.isdisjoint(pair) for end in pair} - joined - {bottom}
+        joined |= more
+    apart = [node for node in range(len(rows)) if node not in joined and node != bottom]
+    drop = max(rows[node] for node in joined) - max((rows[node] for node in apart), default=0)
+    return [row + max(drop, 0) if node in apart else row for node, row in enumerate(rows)]
 
 
 def _ordered(row_of: Sequence[int], ways: Sequence[tuple[list[int], float]]) -> list[list[int]]:

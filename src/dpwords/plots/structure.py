@@ -69,6 +69,11 @@ class Arrow:
     passes: tuple[Spot, ...] = ()  # columns and rows through which it leads, in ranks
 
     @property
+    def thickness(self) -> float:
+        """The width of the arrow with its band, in points."""
+        return max(self.width, self.band)
+
+    @property
     def lines(self) -> list[str]:
         """The symbols that the arrow reads, on as many lines as a list of long names needs; numbers have their own."""
         if "\n" in self.reads:

@@ -5,7 +5,7 @@ The file comes with each question and is in memory only while the question is an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -17,18 +17,21 @@ from dpwords.frames.formats import FileForm
 from dpwords.frames.requests import Request
 from dpwords.frames.sources import released as released_words
 from dpwords.languages.systems import written
+from dpwords.models.choosing import MODELS
+from dpwords.plots.captions import names, shortened
 from dpwords.recipes import code
 from dpwords.recipes.questions import PAIRS, QUESTIONS
 from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import DELIMITED
 from dpwords.web import data
 from dpwords.web.messages import Message, finite, picked
-from dpwords.web.questions import RECIPE, Field, Values, answers, mechanism_of, number, of, source_of
+from dpwords.web.questions import NEEDED, RECIPE, Field, Values, answers, mechanism_of, number, of, source_of
 from dpwords.web.workers import ShowProgress
 
 _READ = 0.1  # proportion of the progress when the file is read
 _TYPICAL = 30  # rounds of a fit: after so many, half of the progress is shown
-_ASKED = tuple(each for each in QUESTIONS if each not in ("patterns", "rates", "variants"))
+_ASKED = tuple(each for each in QUESTIONS if each != "patterns")
+_APART = ("rates", "variants")  # whose errors are not added up: no sum of all proportions
 _RECEIPT = of(str, 2**20, default=None)
 _USUAL = 0.95  # the confidence that the command line and Python assume
 _NOT_HERE = {"lexicon": "a lexicon", "action": "an edge attribute", "dot_symbols": "a choice of symbols in a DOT file"}
@@ -49,15 +52,32 @@ def look(recipe: Recipe, receipt: str | None, content: bytes) -> Values:
     return {**found, "receipt": {**facts, "recipe": released.document()}}
 
 
-def _question(name: str, value: Any) -> str:
-    if value not in _ASKED:
-        raise InvalidValue(f"{name} must be one of {', '.join(_ASKED)}")
-    return str(value)
+def _one_of(names: Sequence[str], default: Any = NEEDED) -> Field:
+    """One of some names."""
+
+    def check(name: str, value: Any) -> str:
+        if value not in names:
+            raise InvalidValue(f"{name} must be one of {', '.join(names)}")
+        return str(value)
+
+    return Field(check, default)
 
 
-@answers(recipe=RECIPE, receipt=_RECEIPT, question=Field(_question), confidence=number(_USUAL))
+@answers(
+    recipe=RECIPE,
+    receipt=_RECEIPT,
+    question=_one_of(_ASKED),
+    confidence=number(_USUAL),
+    model=_one_of(MODELS, MODELS[0]),
+)
 def answer(
-    recipe: Recipe, receipt: str | None, question: str, confidence: float, content: bytes, progress: ShowProgress
+    recipe: Recipe,
+    receipt: str | None,
+    question: str,
+    confidence: float,
+    model: str,
+    content: bytes,
+    progress: ShowProgress,
 ) -> Values:
     """The estimated proportions with their intervals, beside the plain counts of the releases."""
     known = _receipt(receipt, recipe)
@@ -74,24 +94,43 @@ def answer(
         done = next(rounds)
         progress(_READ + (1 - _READ) * done / (done + _TYPICAL))
 
+    options: dict[str, Any] = {} if confidence == _USUAL else {"confidence": confidence}
+    options |= {} if model == MODELS[0] or question == "lengths" else {"model": model}
     watched = {} if question == "lengths" else {"progress": fitted}  # lengths are counted
     ask: Callable[..., Estimates] = getattr(estimate, question)
-    found = ask(words.codes, mechanism, confidence=confidence, **watched)
+    found = ask(words.codes, mechanism, **options, **watched)
+    columns = _columns(list(found), question, recipe.separator)
     rows = [
-        [
-            [written(each) for each in label] if question in PAIRS else [written(label)],
-            *map(finite, (*proportion, found.counted[label])),
-        ]
-        for label, proportion in found.items()
+        [labels, *map(finite, (*proportion, found.counted[label]))]
+        for labels, (label, proportion) in zip(columns, found.items(), strict=True)
     ]
-    return picked(found, "question", "releases", "confidence", "method", "model", "fits") | {
-        "rows": rows,
-        "notes": list(found.notes),
-        "total_error": finite(found.total_error),
-        "moved": sum(abs(proportion.value - found.counted[label]) for label, proportion in found.items()),
-        "command": _command(recipe, question, confidence, known is not None),
-        "python": _python(recipe, question, confidence),
-    }
+    together: Values = {}
+    if question not in _APART:
+        moved = sum(abs(proportion.value - found.counted[label]) for label, proportion in found.items())
+        together = {"total_error": finite(found.total_error), "moved": moved}
+    return (
+        picked(found, "question", "releases", "confidence", "method", "model", "fits")
+        | together
+        | {
+            "rows": rows,
+            "names": shortened(names(found, question)),
+            "notes": list(found.notes),
+            "command": _command(recipe, question, options, known is not None),
+            "python": _python(recipe, question, options),
+        }
+    )
+
+
+def _columns(labels: Sequence[Any], question: str, separator: str | None) -> list[list[str]]:
+    """The symbols or states of labels, for the columns of a table; whole words have one, written as in a file."""
+    if question in PAIRS:
+        return [[written(each) for each in label] for label in labels]
+    if question != "variants":
+        return [[written(label)] for label in labels]
+    words = [[written(each) for each in label] for label in labels]
+    symbols = {symbol for word in words for symbol in word}
+    single, blanks = all(len(symbol) == 1 for symbol in symbols), any(" " in symbol for symbol in symbols)
+    return [[(separator or ("" if single else " → " if blanks else " ")).join(word)] for word in words]
 
 
 def _receipt(text: str | None, recipe: Recipe) -> Receipt | None:
@@ -126,18 +165,18 @@ def _as_written(recipe: Recipe, receipt: Receipt | None) -> Recipe:
     return recipe.changed(document)
 
 
-def _command(recipe: Recipe, question: str, confidence: float, has_receipt: bool) -> str:
+def _command(recipe: Recipe, question: str, options: Mapping[str, Any], has_receipt: bool) -> str:
     """The command that estimates the same. A receipt says which mechanism it was; else the options do."""
     more: dict[str, Any] = {"input": recipe.input, "question": question}
     more |= {} if recipe.format is None else {"format": recipe.format}
-    more |= {} if confidence == _USUAL else {"confidence": confidence}
+    more |= options
     return code.command(Recipe() if has_receipt else recipe.without("input", "format", "header"), "estimate", more)
 
 
-def _python(recipe: Recipe, question: str, confidence: float) -> str:
+def _python(recipe: Recipe, question: str, options: Mapping[str, Any]) -> str:
     """Python code that estimates the same, and prints it."""
     imports, reading, _ = code.files_code(recipe)
-    sure = "" if confidence == _USUAL else f", confidence={confidence!r}"
+    more = "".join(f", {name}={value!r}" for name, value in options.items()).replace("'", '"')
     return code.whole(
         imports,
         [
@@ -145,7 +184,7 @@ def _python(recipe: Recipe, question: str, confidence: float) -> str:
             f"mechanism = {code.mechanism_code(recipe, imports)}",
             *reading,
             f"words = dw.frames.words(mechanism, table, {', '.join(code.positions_code(recipe))})",
-            f"found = dw.estimate.{question}(words, mechanism{sure})",
+            f"found = dw.estimate.{question}(words, mechanism{more})",
             "for label, proportion in found.items():",
             '    print(label, proportion, f"counted: {found.counted[label]:.4g}")',
         ],

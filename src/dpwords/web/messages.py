@@ -32,6 +32,7 @@ _LABELS = {  # of the fields of the page, by the names of parameters
     "invalid": "Leave out rows that have no word of the language",
     "k": "k",
     "mechanism": "Mechanism",
+    "model": "Model of the population",
     "no_header": "Format: without a header",
     "order": "Ordered by",
     "rules": "Rules",

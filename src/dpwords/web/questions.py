@@ -30,7 +30,7 @@ QUICK = Limits(certificate_time=3.0)  # no long proofs while a slider moves
 _CACHED = 16  # languages and mechanisms
 _KINDS: dict[type, str] = {str: "a text", list: "a list", bool: "true or false", dict: "an object with named values"}
 _SIZES: dict[type, str] = {str: "may have at most {:,} characters", list: "can have at most {:,} entries"}
-_NEEDED = object()
+NEEDED = object()
 Values = dict[str, Any]
 
 
@@ -38,7 +38,7 @@ class Field(NamedTuple):
     """A value of a question: how it is checked, given its name, and what it is where it is missing, if it may be."""
 
     check: Callable[[str, Any], Any]
-    default: Any = _NEEDED
+    default: Any = NEEDED
 
 
 def answers(**fields: Field) -> Callable[[Callable[..., Values | Message]], Callable[..., Message]]:
@@ -64,14 +64,14 @@ def read(values: Any, fields: Mapping[str, Field], about: str = "request") -> Va
     found: Values = {}
     for name, field in fields.items():
         found[name] = field.check(name, given[name]) if name in given else field.default
-        if found[name] is _NEEDED:
+        if found[name] is NEEDED:
             raise InvalidValue(f"{name} is missing from the {about}")
     if not given.keys() <= fields.keys():
         raise InvalidValue(f"the {about} has values that are not known here: reload the page")
     return found
 
 
-def of(kind: type[Any], most: int | None = None, default: Any = _NEEDED) -> Field:
+def of(kind: type[Any], most: int | None = None, default: Any = NEEDED) -> Field:
     """A value of a type, if it is a text or a list of at most so many characters or entries."""
 
     def check(name: str, value: Any) -> Any:
@@ -89,7 +89,7 @@ def number(default: float | None) -> Field:
     return Field(lambda name, value: positive_number(value, name, f"{name} = 1"), default)
 
 
-def whole(least: int, most: int, default: Any = _NEEDED) -> Field:
+def whole(least: int, most: int, default: Any = NEEDED) -> Field:
     """A whole number between two others."""
 
     def check(name: str, value: Any) -> int:

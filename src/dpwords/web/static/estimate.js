@@ -15,7 +15,7 @@ const EXAMPLE = {
 let fitting = null; // what ends the estimate that is under way
 let timer = 0;
 
-const form = fileForm("estimate", ["question", "confidence", "epsilon", "k", "edits", "mechanism", "utility", "alpha", "calibration"]);
+const form = fileForm("estimate", ["question", "confidence", "model", "epsilon", "k", "edits", "mechanism", "utility", "alpha", "calibration"]);
 const { at } = form;
 const view = fileView("estimate", form, EXAMPLE, {
   command: "estimate", receipts: true, answers: ["answer", "recipes"], stop, missing,
@@ -64,7 +64,8 @@ function question() {
   const recipe = { ...form.file(name), ...form.where(), ...form.language(), epsilon: number("epsilon"), k: number("k"),
     edits: at("edits").value, mechanism: unless("", at("mechanism").value), utility: unless("best", at("utility").value),
     alpha: unless(1, number("alpha")), calibration: unless("tight", at("calibration").value) };
-  return { recipe, receipt: receipt?.text ?? null, question: at("question").value, confidence: number("confidence") };
+  return { recipe, receipt: receipt?.text ?? null, question: at("question").value,
+    confidence: number("confidence"), model: at("model").value };
 }
 
 function stop() {

@@ -62,6 +62,8 @@ export function fileView(view, form, example, { command, receipts, answers, stop
   async function look(opened) {
     stop(false);
     refuse("");
+    opened.columns = [];
+    at("table").replaceChildren();
     await attempt(async () => {
       const { values } = await ask(`${view}/look`, { recipe: form.file(opened.name), receipt: opened.given }, { file: opened.content });
       if (own.file !== opened) return;
