@@ -18,7 +18,7 @@ PREDICTABLE = "words are predictable (one usual next symbol, in 9 of 10 cases)"
 CHAIN = "words come from the given chain"
 NOTHING_FITTED = "all words are equally likely, since the releases do not show which ones are common"
 FITTED = "words come from the chain that fits the released ones best"
-COMMON = "some words are as common as the released ones show, and all others come from the chain that fits best"
+COMMON = "some words are as common as the released ones show"
 
 
 def assumption_of(prior: object) -> str:
