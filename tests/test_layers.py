@@ -211,7 +211,6 @@ MECHANISMS = {"Mechanism", "Summarised"} | {
     if isinstance(node, ast.ClassDef) and {base.id for base in node.bases if isinstance(base, ast.Name)} & BASES
 }
 ASKS_FOR_A_KIND = {  # where what is asked for is not which mechanism of ours it is
-    "attack.guessing": "users may pass anything as a mechanism",
     "audit.samplers": "audits take anything that draws, and ask whether it is a mechanism of this package",
     "frames.requests": "users may pass anything as a mechanism",
     "models.releases": "users may pass anything as a mechanism",

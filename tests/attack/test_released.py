@@ -208,7 +208,7 @@ def test_an_answer_in_words() -> None:
     lines = str(attack.guess(LOG, released=released)).splitlines()
     assert lines[0] == "1,000 released words of length 6, each seen through its one release"
     assert lines[1] == "if all words are equally likely: of 100 such words, about 48 are guessed as a whole"
-    assert lines[3].startswith("if some words are as common as the released ones show, and all others come from the ch")
+    assert lines[3].startswith("if some words are as common as the released ones show: of 100 such words, about 9")
     assert in_a_crowd(0.9902, "about") == "of 100 such words, about 99 are"
     assert in_a_crowd(0.004, "about") == "of 1,000 such words, about 4 are"
     assert lines[-1] == "(from each released word)"
@@ -265,6 +265,7 @@ def test_mechanisms_to_whose_releases_no_prior_is_fitted(mechanism: Any, words: 
         ({"released": ["abc"], "releases": 2}, "seen through one release: leave out releases"),
         ({"released": ["abc"], "prior": "uniform"}, "the uniform one is shown beside it: leave out prior"),
         ({"released": ["abc"], "prior": 3}, "the prior is 'uniform', 'predictable', a table"),
+        ({"released": ["abc"], "confidence": float("nan")}, "confidence"),
         ({"released": ["abc"], "samples": 7}, "samples must be a whole number, 100 or more"),
         ({"length": 3, "prior": "popular"}, "the prior is 'uniform', 'predictable', a table"),
     ],

@@ -33,6 +33,7 @@ def test_what_is_refused() -> None:
     refuse("biased on a system", lambda: ask(ROUTES, RUNS, method="inverse"))
     refuse("only runs of a system visit", lambda: dw.estimate.visits(["ab"], FREE))
     refuse("the mechanism itself", lambda: ask(["ab"], dw.PaperLiteral(dw.Words("ab"), 1.0)))
+    refuse("the mechanism is an Exponential, an Online", lambda: ask(["ab"], "exponential"))
     edits = dw.EditChannel("ab", 4.0)
     refuse("no fixed positions", lambda: ask(["ab"], edits, per_place=True))
     refuse("changes lengths: ask for pairs of symbols", lambda: dw.estimate.patterns(["ab"], edits, ["a"]))
@@ -220,4 +221,5 @@ def test_empty_words_have_no_pairs(epsilon: float) -> None:
     """All releases of the edit channel are empty: no chain has a pair, and 0/0 would be no proportion."""
     mechanism = dw.EditChannel("abc", epsilon)
     refuse("too short for that: ask for lengths", lambda: dw.estimate.dfg([""] * 50, mechanism))
+    refuse("too short for that|nothing can be estimated", lambda: dw.estimate.starts([""] * 50, mechanism))
     assert dw.estimate.lengths([""] * 50, mechanism)[0].value > 0.9

@@ -20,7 +20,7 @@ from dpwords.core.scaled import Floats
 from dpwords.core.symbols import symbols_of
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge, within_memory
 from dpwords.languages.language import Language
-from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.mechanisms.mechanism import Mechanism, check_mechanism
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import MarkovChain, PriorWords
 from dpwords.models.evidence import kind_of_evidence
@@ -202,12 +202,6 @@ class Attack:
         return self.result(found.hits_by_place, whole, low, high, "simulation", samples=number, confidence=confidence)
 
 
-def _check_mechanism(mechanism: object) -> None:
-    """Raise `InvalidValue` unless users have passed a mechanism."""
-    if not isinstance(mechanism, Mechanism):
-        raise InvalidValue("the mechanism is an Exponential, an Online, …: pass for example Online(Words('ab'), 1)")
-
-
 @overload
 def guess(
     mechanism: Mechanism,
@@ -276,8 +270,10 @@ def guess(
     >>> round(found.whole, 2), round(found.uniform.whole, 2)
     (0.84, 0.26)
     """
-    _check_mechanism(mechanism)
+    check_mechanism(mechanism)
     number, wanted = whole_number(releases, "releases", 1), whole_number(samples, "samples", _FEWEST)
+    if not 0 < positive_number(confidence, "confidence", "confidence=0.99") < 1:
+        raise InvalidValue("confidence is between 0 and 1: pass for example confidence=0.99")
     if released is not None:
         if number > 1:
             raise InvalidValue("each of the released words is seen through one release: leave out releases")
@@ -286,8 +282,6 @@ def guess(
     if length is None:
         raise InvalidValue("a guess is about words of one length: pass length=, or released= with released words")
     attack = Attack.of(mechanism, length, "uniform" if prior is None else prior, number)
-    if not 0 < positive_number(confidence, "confidence", "confidence=0.99") < 1:
-        raise InvalidValue("confidence is between 0 and 1: pass for example confidence=0.99")
     if attack.chain is None:
         found = by_formula(attack.evidence, attack.releases)
         if found is not None:
@@ -322,7 +316,7 @@ def posterior(
     >>> known.best_by_place[0], round(known.places[0]["a"], 2), round(known.probability, 2)
     ('a', 0.88, 0.39)
     """
-    _check_mechanism(mechanism)
+    check_mechanism(mechanism)
     listed = list(collection(releases, "releases"))
     if not listed:
         raise InvalidValue("there are no releases: pass a list with at least one")

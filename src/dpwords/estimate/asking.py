@@ -30,6 +30,7 @@ from dpwords.estimate.results import (
 from dpwords.estimate.tuning import CLEARLY, ROUGH, UNRELIABLE
 from dpwords.estimate.uncertainty import answered, disagreement, inner_chances, scaled_to, unclear
 from dpwords.languages.language import Language
+from dpwords.mechanisms.mechanism import check_mechanism
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import hidden_runs
 from dpwords.models.choosing import AUTO as ANY
@@ -311,6 +312,8 @@ class Asked:
         inverse = FoundAnswers(labels, raw, errors, INVERSE, counted, covariance=covariance, answers=answers)
         if self.method == INVERSE:
             return inverse
+        if not np.isfinite(errors).all():  # there is not even an answer to count: the model says why
+            return self._modelled_edits(channel, joint)
         try:
             return self._surer(self._modelled_edits(channel, joint), inverse)
         except TooLarge:
@@ -345,6 +348,7 @@ class Asked:
 
 def answered_question(question: str, releases: Any, mechanism: Private, **options: Any) -> Estimates:
     """The proportions that a question asks for, from words or from answers of a report; see `Asked` for the options."""
+    check_mechanism(mechanism)
     if mechanism.answers is not None:
         return inversion.answered_report(releases, mechanism.answers, question, **options)
     return Asked(question, Releases.of(releases, mechanism), mechanism, **options).answer()

@@ -272,7 +272,8 @@ def _refuse_useless(found: FoundAnswers, expected: float, releases: int) -> None
         )
     raise InvalidValue(
         f"nothing reliable can be estimated from {releases} releases at this ε: fitted proportions would be off by "
-        f"about {expected:.1f}, all together, and no interval would say so; release with a larger ε"
+        f"about {expected:.1f}, all together, and no interval would say so; collect more of them, or release with a "
+        "larger ε"
     )
 
 

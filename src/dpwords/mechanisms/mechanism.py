@@ -367,3 +367,9 @@ class Distribution(Generic[AnyWord]):
 def kind_of(word: Word) -> type:
     """The type in which a word is returned: str, list or tuple."""
     return str if isinstance(word, str) else list if isinstance(word, list) else tuple
+
+
+def check_mechanism(mechanism: object) -> None:
+    """Raise `InvalidValue` unless users have passed a mechanism."""
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidValue("the mechanism is an Exponential, an Online, …: pass for example Online(Words('ab'), 1)")
