@@ -87,6 +87,19 @@ def test_a_file_that_differs_from_its_receipt(file: Path, tmp_path: Path) -> Non
     assert "the receipt is about 800 releases, and short has 100" in done.stderr
 
 
+def test_rows_of_another_release_are_refused(file: Path, tmp_path: Path) -> None:
+    """Two releases with different ε in one file, of which the receipt is about the first only."""
+    both = tmp_path / "both.csv"
+    _, *rows = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    both.write_text(file.read_text(encoding="utf-8") + rows[0], encoding="utf-8")
+    receipt = file.with_name(f"{file.name}.receipt.json")
+    both.with_name("both.csv.receipt.json").write_text(receipt.read_text(encoding="utf-8"), encoding="utf-8")
+    for command in ([*ATTACK], ["describe"], ["estimate", "--question", "dfg", "--input"]):
+        said = refused(*command, str(both))
+        assert "the receipt of both.csv is about 800 releases, but the file has 801" in said
+        assert "use each released file with its own receipt" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

@@ -61,8 +61,9 @@ def released_file(
     """Read a file that `dpwords release` wrote. The receipt says how; options of the running command come first.
 
     Raises `InvalidValue` if one of the `outputs` is a file that the receipt names, if there is no receipt and options
-    do not replace it, where the `remedy` is what to do without one, and where words have different ε unless
-    `several_epsilons` are allowed; the mechanism is then the one of a person's only word.
+    do not replace it, where the `remedy` is what to do without one, if there are more words than the receipt is about,
+    and where words have different ε unless `several_epsilons` are allowed; the mechanism is then the one of a person's
+    only word.
     """
     from dpwords import __version__
     from dpwords.frames import need_pyarrow
@@ -92,6 +93,7 @@ def released_file(
         number = document.get("words")
         request = Request(**{name: getattr(recipe, name) for name in WHERE})
         found = released(TableSource(source, form, form.reader(source)), mechanism, request, number)
+        receipts.check_number(document, len(found), source.name)
         notes = []
         if number is not None and len(found) != number:
             notes.append(f"the receipt is about {number:,} releases, and {source.name} has {len(found):,}")

@@ -205,6 +205,16 @@ def check_facts(document: Mapping[str, Any], released: Recipe, mechanism: Privat
         _refuse_others({"the promise": (document.get("guarantee"), now["guarantee"])})
 
 
+def check_number(document: Mapping[str, Any], found: int, name: str) -> None:
+    """Raise `InvalidValue` if a file of this name has more releases than its receipt is about; it may have fewer."""
+    words = document.get("words", found)
+    if found > words:
+        raise InvalidValue(
+            f"the receipt of {name} is about {words:,} releases, but the file has {found:,}, so rows were added that it "
+            "says nothing about: use each released file with its own receipt"
+        )
+
+
 def _refuse_others(facts: Mapping[str, tuple[Any, Any]]) -> None:
     """Raise if what the receipt says about a fact differs from what holds now."""
     for called, (said, now) in facts.items():
