@@ -109,8 +109,8 @@ def test_other_mechanisms(tmp_path: Path) -> None:
     onto = described(release(source, tmp_path / "c.csv", "--column", "w", *GRID, *ruled, "-e", "2"))
     assert "which obeys public rules" in onto
     assert "replaced by one of the nearest words of the public language" in onto
-    assert "cannot be estimated by dpwords: releases that were projected" in onto
-    assert "--mechanism exponential" in run("describe", str(tmp_path / "c.csv")).stderr
+    assert "Proportions of a population cannot be estimated from releases that were projected onto a language." in onto
+    assert "--mechanism online" in run("describe", str(tmp_path / "c.csv")).stderr
     letters = table(tmp_path / "d.csv")
     edits = described(release(letters, tmp_path / "e.csv", "--column", "w", *LETTERS, "--edits", "all", "-e", "6"))
     assert "by an edit channel, which inserts, deletes and substitutes symbols at random" in edits

@@ -358,7 +358,9 @@ def test_messages_name_options_of_the_command_line(tmp_path: Path) -> None:
     assert "say where the words are, with --column, --columns, or --case and --symbol" in missing
     for question in ("lengths", "dfg"):
         onto = (*asked, "--column", "word", "--system", "grid:3x3", "--edits", "all", "--question", question)
-        assert "release over an alphabet alone, not onto a system" in refused(*onto)
+        said = refused(*onto)
+        assert "cannot be estimated from releases that were projected onto a language" in said
+        assert "over an --alphabet alone, without --system, --lexicon or --rule, or leave out --edits all" in said
 
 
 def test_advice_for_releases_is_not_given_when_they_are_read(tmp_path: Path) -> None:

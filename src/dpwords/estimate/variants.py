@@ -18,7 +18,7 @@ import numpy as np
 
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import Codes
-from dpwords.errors import InvalidValue, within_memory
+from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.estimate.asking import Asked
 from dpwords.estimate.decoding import likely_words
 from dpwords.estimate.results import Estimates, FoundAnswers, estimates, on_simplex
@@ -43,7 +43,7 @@ def estimated_variants(asked: Asked, most: int) -> Estimates:
     if asked.channel is not None:
         raise InvalidValue(
             "variants are not estimated from releases of the edit channel, which changes lengths: ask for pairs of "
-            "symbols (dfg), or release with Exponential or Online"
+            f"symbols (dfg), or release words that keep their length, without {named('edits', 'all')}"
         )
     releases, mechanism, method = asked.releases, asked.mechanism, asked.method
     if len(releases) < 2:

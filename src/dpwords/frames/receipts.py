@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 METADATA = b"dpwords"
 _FORMAT = 2  # 1 had options in place of a recipe, and alphabets and systems of files by their names only
 _EACH = "epsilon_of_each_word"  # the fact that makes a file with a budget one of words with the same ε
+SEVERAL_EPSILONS = (
+    "the words have different ε, because a budget is divided equally over people with different numbers of words, and "
+    "proportions of a population are estimated from words of one ε: where they are wanted, release with "
+    f"{named('split', 'first')} and an {named('epsilon')} of which the budget pays for some words of each person, or "
+    f"without a {named('budget')}"
+)
 _WORDS = 10**15  # at most so many words are stated; more would be no table
 
 
@@ -181,12 +187,7 @@ def check_mechanism(document: Mapping[str, Any], released: Recipe, mechanism: Pr
 def refuse_several_epsilons(recipe: Recipe) -> None:
     """Raise `InvalidValue` if words that were released by a recipe, in the sense of `recipe_of`, have several ε."""
     if recipe.shares_budget:
-        raise InvalidValue(
-            "the words have different ε, because a budget was divided equally over people with different numbers of "
-            f"words, and estimates need one ε for all: release with {named('split', 'first')} and an "
-            f"{named('epsilon')} of which the budget pays for some words of each person, or without a "
-            f"{named('budget')}"
-        )
+        raise InvalidValue(SEVERAL_EPSILONS)
 
 
 def check_facts(document: Mapping[str, Any], released: Recipe, mechanism: Private, recipe: Recipe) -> None:
@@ -210,8 +211,8 @@ def check_number(document: Mapping[str, Any], found: int, name: str) -> None:
     words = document.get("words", found)
     if found > words:
         raise InvalidValue(
-            f"the receipt of {name} is about {words:,} releases, but the file has {found:,}, so rows were added that it "
-            "says nothing about: use each released file with its own receipt"
+            f"the receipt of {name} is about {words:,} releases, but the file has {found:,}, so rows of another "
+            "release were added: use each released file with its own receipt"
         )
 
 
