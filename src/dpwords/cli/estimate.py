@@ -147,6 +147,11 @@ def estimate(
       dpwords estimate --input private.txt --question frequencies --alphabet a-z --epsilon 6
     """
     for path in output:
+        if compare is not None and path.suffix.lower() in _PICTURES:
+            raise InvalidValue(
+                f"a comparison has no picture: write a table ({', '.join(_TABLES[:-1])} or {_TABLES[-1]}), or "
+                "leave out --compare"
+            )
         check_target(path, suffixes=_TABLES + (_PICTURES if compare is None else ()))
     if compare is not None and (compare == input or is_same_file(Path(input), compare)):
         raise InvalidValue("--compare needs another file than --input: a population does not differ from itself")
@@ -273,6 +278,8 @@ def _report(rows: EstimateRows, of_files: Sequence[str], output: Sequence[Path])
     note(f"{first.question} from {sizes} releases, by {rows.method}; {sure}")
     if rows.compared is not None:
         clear, number = sum(len(getattr(one, "beyond_chance", ())) for one in rows.tables), sum(map(len, rows.tables))
+        if first.question == "lengths":
+            number = len(getattr(first, "found", first))  # others are not shown
         note(f"differences are {' − '.join(rows.compared)}; {clear} of {number} have intervals without 0")
     notes = rows.notes()
     more, written = len(notes) - _MOST_NOTES, [path.name for path in output if path.suffix.lower() == ".json"]

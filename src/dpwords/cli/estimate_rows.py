@@ -210,11 +210,12 @@ class EstimateRows:
         first = self.tables[0]
         if first.question == "rates" and self.compared is None:
             return first.ordered()[:most]
-        mean = {label: sum(one[label].value for one in self.tables if label in one) for label in first}
-        largest = sorted(mean, key=lambda label: -abs(mean[label]))[:most]
+        mean = {label: sum(abs(one[label].value) for one in self.tables if label in one) for label in first}
+        largest = sorted(mean, key=lambda label: -mean[label])[:most]
         if first.question != "lengths":
             return largest
-        return sorted(label for label in largest if mean[label] or first.counted[label])
+        found = getattr(first, "found", ())  # by one of two populations that are compared
+        return sorted(label for label in largest if mean[label] or first.counted[label] or label in found)
 
     def _position(self, number: int) -> str:
         return self.names[number] if number < len(self.names) else str(number + 1)
