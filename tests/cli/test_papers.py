@@ -81,6 +81,24 @@ def test_the_forms_of_tables() -> None:
     ]
 
 
+def test_long_cells_have_several_lines() -> None:
+    header = ("Variant", "Symbol", "Estimate", "95% interval")
+    latex = tex_table("Words.", header, [("pay; " * 40, "a", "0.1", "0 to 1"), ("pay", "b", "0.1", "0 to 1")], 2)
+    assert r"\begin{tabular}{p{0.6\linewidth}lrr}" in latex
+
+
+def test_words_with_a_separator_and_rates(tmp_path: Path) -> None:
+    (tmp_path / "acts.txt").write_text("pay\nship", encoding="utf-8")
+    (tmp_path / "in.csv").write_text("w\n" + "pay;ship;pay\n" * 200, encoding="utf-8")
+    public = ("--alphabet", f"@{tmp_path / 'acts.txt'}", "--separator", ";", "-e", "8")
+    target = release(tmp_path / "in.csv", tmp_path / "out.csv", "--column", "w", *public)
+    table = tmp_path / "out.tex"
+    assert run("estimate", "--input", str(target), "--question", "variants", "--output", str(table)).returncode == 0
+    assert "pay; ship; pay & " in table.read_text(encoding="utf-8")
+    assert run("estimate", "--input", str(target), "--question", "rates", "--output", str(table)).returncode == 0
+    assert r"\caption{Transition probabilities, estimated from 200 releases at" in table.read_text(encoding="utf-8")
+
+
 SYMBOLS = "a&|_%$[*"
 
 
@@ -130,7 +148,8 @@ def test_tables_by_position_and_the_largest_ones(odd: Path) -> None:
         str(target),
     )
     first, _, header, _, *rows = target.read_text(encoding="utf-8").splitlines()
-    assert (first.startswith("Proportions of symbols at each position"), len(rows)) == (True, 3 * 2)
+    assert first.startswith("Proportions of symbols at each position, the 2 largest of 8, estimated from")
+    assert len(rows) == 3 * 2
     assert header == "| Place | Symbol | Estimate | 95% interval |"
 
 

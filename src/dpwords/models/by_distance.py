@@ -54,10 +54,11 @@ class DistanceEvidence(Evidence):
         refused = self.mechanism.no_estimates(self.length)
         if refused is not None:
             raise InvalidValue(refused)
+        fewer = f" or {named('k', 1)}" if self.mechanism.k > 1 else ""
         raise InvalidValue(
             "a model can be fitted where weights fall linearly in the exponent, and those of these releases do not: "
             f"ask for symbols, pairs or variants, which need none, and leave out {named('method')} and "
-            f"{named('model')}; or release with a linear utility ({named('utility', 'linear')}) or {named('k', 1)}"
+            f"{named('model')}; or release with a linear utility ({named('utility', 'linear')}){fewer}"
         )
 
 
