@@ -110,7 +110,7 @@ def test_rows_of_another_release_are_refused(file: Path, tmp_path: Path) -> None
         (["--prior", "uniform"], "the uniform one is shown beside it: leave out --prior"),
         (["--plot", "g.svg"], "there is no curve to plot: leave out --plot"),
         (["--alphabet", "abc"], "the words were released with another alphabet"),
-        (["--samples", "7"], "samples must be a whole number, 100 or more"),
+        (["--samples", "7"], "--samples must be a whole number, 100 or more"),
         (["--output", "g.txt"], "--output takes a file name that ends in .json or .csv"),
     ],
 )
@@ -121,7 +121,9 @@ def test_options_that_make_no_sense(file: Path, arguments: list[str], reason: st
 def test_files_that_cannot_be_attacked(file: Path, tmp_path: Path) -> None:
     assert "would be overwritten, and --released needs it" in refused(*ATTACK, str(file), "--output", str(file))
     private = file.with_name("words.csv")
-    assert "put it there, or attack with --length, --epsilon" in refused(*ATTACK, str(private))
+    assert "put it there, or leave out --released and attack with --length, --epsilon" in refused(*ATTACK, str(private))
+    described = refused(*ATTACK, str(private), *ALPHABET, "--epsilon", "3")  # is not told of a receipt
+    assert "there is no receipt words.csv.receipt.json beside the file" in described
     assert "nothing.csv cannot be read" in refused(*ATTACK, str(tmp_path / "nothing.csv"))
     assert "standard input comes without a receipt" in refused(*ATTACK, "-")
     assert "--length is missing: give it, or --released" in refused("attack", "--alphabet", "ab", "-e", "1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dpwords.cli.tables import table
+from dpwords.cli.tables import percentage, table
 from dpwords.cli.terminal import Terminal, emit, status
 from dpwords.errors import InvalidValue, TooLarge, rendered
 from dpwords.recipes.fields import as_option
@@ -45,7 +45,7 @@ def accuracy_of_people(
         [
             title,
             *table(_HEADER, rows, Terminal.of_output()),
-            f"(±: mean half-width of the {100 * first.confidence:g}% intervals of {first.labels} proportions, which "
+            f"(±: mean half-width of the {percentage(first.confidence)} intervals of {first.labels} proportions, which "
             f"are {1 / first.labels:.2g} on average)",
             "(sum of errors: of all proportions together, as estimated, and as counted without taking the noise out)",
             "(simulated: real people differ from that, so these are orders of magnitude)",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpwords.cli.papers import markdown_table, rounded, tex_table
-from dpwords.cli.tables import table
+from dpwords.cli.tables import percentage, table
 from dpwords.cli.targets import csv_content, json_content
 from dpwords.cli.terminal import Terminal
 from dpwords.recipes.questions import PAIRS
@@ -178,7 +178,7 @@ class EstimateRows:
             if self.tables[0].question == "variants" and self.separator is not None:
                 names = [name.replace(self.separator, f"{self.separator} ") for name in names]  # lines end there
             cells.append((*names, value, f"{low} to {high}" if low else "—"))
-        sure = f"{100 * self.tables[0].confidence:.4g}%"
+        sure = percentage(self.tables[0].confidence)
         header = [name.capitalize() for name in (*self.header[:labels], self.figures[0])]
         return PAPERS[suffix](self._caption(mechanisms, sure), [*header, f"{sure} interval"], cells, 2)
 

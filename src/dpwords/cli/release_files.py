@@ -172,7 +172,8 @@ def _report_contents(release: FileRelease, plan: Plan, recipe: Recipe, budget: f
 
     `budget` is that of a person, which is the ledger's if there is one.
     """
-    skipped = f", of which {plan.skipped:,} are not in the language and left out" if plan.skipped else ""
+    verb = "is" if plan.skipped == 1 else "are"
+    skipped = f", of which {plan.skipped:,} {verb} not in the language and left out" if plan.skipped else ""
     note(f"{_number_of_rows(plan)}{skipped}")
     if recipe.columns is not None:
         first, *others = release.word_columns
@@ -240,8 +241,9 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _report_after(release: FileRelease, plan: Plan, seconds: float) -> None:
-    rows, rate = f"{plan.release.row}s", plan.rows / max(seconds, 1e-9)
-    note(f"{_number_of_rows(plan)} in {seconds:.1f} s" + (f", {rate:,.0f} {rows}/s" if rate >= _WORTH_TELLING else ""))
+    rows, rate = f"{plan.release.row}s", plan.words / max(seconds, 1e-9)
+    number = f"{plan.words:,} {plan.release.row if plan.words == 1 else rows}"
+    note(f"{number} in {seconds:.1f} s" + (f", {rate:,.0f} {rows}/s" if rate >= _WORTH_TELLING else ""))
     if release.receipt_path is not None:
         note(f"the receipt is in {release.receipt_path.name}")
     elif not release.target_is_text:

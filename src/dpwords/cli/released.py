@@ -79,7 +79,7 @@ def released_file(
 
     form = FileForm.of(path, named)
     with Input(path) as source:
-        document = _receipt(path, form, source, remedy)
+        document = _receipt(path, form, source, remedy, described=was_given("epsilon"))
         base = receipts.recipe_of(document, source.name) if document else Recipe()
         recipe = given_recipe(_DESCRIBING, base).located(Path(path).parent)
         for output in outputs:
@@ -105,12 +105,23 @@ def released_file(
         )
 
 
-def _receipt(path: str, form: FileForm, source: Input, remedy: str) -> Mapping[str, Any]:
-    """The receipt; empty if there is none, and the options describe the release without it."""
+def need_receipt(path: str, named: str | None, remedy: str) -> None:
+    """Raise `InvalidValue` if a released file has no receipt, whatever the options are."""
+    from dpwords.frames import need_pyarrow
+
+    need_pyarrow()
+    from dpwords.frames.formats import FileForm
+    from dpwords.frames.streams import Input
+
+    with Input(path) as source:
+        _receipt(path, FileForm.of(path, named), source, remedy, described=False)
+
+
+def _receipt(path: str, form: FileForm, source: Input, remedy: str, described: bool) -> Mapping[str, Any]:
+    """The receipt; empty if there is none, and the release is `described` by options without it."""
     from dpwords.frames import receipts
 
-    place = receipts.path_of(Path(path))
-    given = was_given("epsilon")
+    place, given = receipts.path_of(Path(path)), described
     if not form.is_text:
         try:
             return receipts.inside(form.reader(source).schema, Path(path).name)

@@ -128,7 +128,7 @@ def _difference(one: Estimates, other: Estimates, confidence: float | None) -> D
         notes.append(f"{alone} {one.question} are estimated in one of the two only, and are left out")
     elif alone:
         notes.append(
-            f"the two have different {_KINDS.get(one.question, 'symbols')}: {alone} of {len(labels)} occur in "
+            f"the two have different {_KINDS.get(one.question, 'symbols')}: {alone:,} of {len(labels):,} occur in "
             "one of them only, and count as 0 in the other"
         )
     made = Differences(

@@ -220,10 +220,17 @@ def _refuse_others(facts: Mapping[str, tuple[Any, Any]]) -> None:
     """Raise if what the receipt says about a fact differs from what holds now."""
     for called, (said, now) in facts.items():
         if said != now:
+            one, other = _short(said), _short(now)
             raise InvalidValue(
-                f"the receipt says that {called} was {str(said)[:40]}, and its recipe or what is given beside it says "
-                f"{now}: leave out or correct what differs, and take the receipt as it was written"
+                f"the receipt says that {called} was {'another one' if one == other else one}, and its recipe or what "
+                f"is given beside it says {other}: leave out or correct what differs, and take the receipt as it was "
+                "written"
             )
+
+
+def _short(fact: Any) -> str:
+    """A fact, of a promise the part before its explanation, in as many characters as a message has room for."""
+    return str(fact).partition(": ")[0][:40]
 
 
 _NAMES = {"mechanism": "the mechanism", "epsilon": "ε", "k": "k", "distance": "the distance"}
