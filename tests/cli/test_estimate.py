@@ -312,7 +312,9 @@ def test_bad_questions(months: Path, tmp_path: Path) -> None:
 
 def test_patterns_with_a_rule_that_there_is_not(months: Path) -> None:
     asked = ("estimate", "--input", str(months), "--question", "patterns", "--pattern")
-    assert "there is no rule of that name: use one of at_least, " in refused(*asked, "befor:school;training")
+    assert "there is no rule of that name: a rule is written NAME:SYMBOL, and NAME is one of at_least" in refused(
+        *asked, "befor:school;training"
+    )
     assert "symbol 1 of the pattern" in refused(*asked, "prison")
 
 
