@@ -111,7 +111,7 @@ def test_the_promise_and_the_summary_speak_of_states() -> None:
     assert "states are changed, on average" in text
     assert "this is about the states entered, as is usual for plans and routes" in text
     moves, cells = (str(dw.Exponential(each, 2.0).summary(LENGTH)) for each in (WORLD, WORLD.by_states()))
-    assert "this is about moves; for plans and routes, the states entered are usually meant (plans(), or " in moves
+    assert "this is about moves; for plans and routes, the states entered are usually meant (plans, with " in moves
     assert "this is about" not in cells
 
 

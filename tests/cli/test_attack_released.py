@@ -87,6 +87,19 @@ def test_a_file_that_differs_from_its_receipt(file: Path, tmp_path: Path) -> Non
     assert "the receipt is about 800 releases, and short has 100" in done.stderr
 
 
+def test_rows_of_another_release_are_refused(file: Path, tmp_path: Path) -> None:
+    """Two releases with different ε in one file, of which the receipt is about the first only."""
+    both = tmp_path / "both.csv"
+    _, *rows = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    both.write_text(file.read_text(encoding="utf-8") + rows[0], encoding="utf-8")
+    receipt = file.with_name(f"{file.name}.receipt.json")
+    both.with_name("both.csv.receipt.json").write_text(receipt.read_text(encoding="utf-8"), encoding="utf-8")
+    for command in ([*ATTACK], ["describe"], ["estimate", "--question", "dfg", "--input"]):
+        said = refused(*command, str(both))
+        assert "the receipt of both.csv is about 800 releases, but the file has 801" in said
+        assert "use each released file with its own receipt" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -97,7 +110,7 @@ def test_a_file_that_differs_from_its_receipt(file: Path, tmp_path: Path) -> Non
         (["--prior", "uniform"], "the uniform one is shown beside it: leave out --prior"),
         (["--plot", "g.svg"], "there is no curve to plot: leave out --plot"),
         (["--alphabet", "abc"], "the words were released with another alphabet"),
-        (["--samples", "7"], "samples must be a whole number, 100 or more"),
+        (["--samples", "7"], "--samples must be a whole number, 100 or more"),
         (["--output", "g.txt"], "--output takes a file name that ends in .json or .csv"),
     ],
 )
@@ -108,7 +121,9 @@ def test_options_that_make_no_sense(file: Path, arguments: list[str], reason: st
 def test_files_that_cannot_be_attacked(file: Path, tmp_path: Path) -> None:
     assert "would be overwritten, and --released needs it" in refused(*ATTACK, str(file), "--output", str(file))
     private = file.with_name("words.csv")
-    assert "put it there, or attack with --length, --epsilon" in refused(*ATTACK, str(private))
+    assert "put it there, or leave out --released and attack with --length, --epsilon" in refused(*ATTACK, str(private))
+    described = refused(*ATTACK, str(private), *ALPHABET, "--epsilon", "3")  # is not told of a receipt
+    assert "there is no receipt words.csv.receipt.json beside the file" in described
     assert "nothing.csv cannot be read" in refused(*ATTACK, str(tmp_path / "nothing.csv"))
     assert "standard input comes without a receipt" in refused(*ATTACK, "-")
     assert "--length is missing: give it, or --released" in refused("attack", "--alphabet", "ab", "-e", "1")

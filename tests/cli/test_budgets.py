@@ -86,3 +86,23 @@ def test_different_epsilons_are_refused_with_what_would_work(tmp_path: Path) -> 
     charged = ("--by", "who", "--budget", "30", "-e", "12", "--ledger", str(tmp_path / "ledger.db"))
     ledger = release(source, tmp_path / "ledger.csv", *PUBLIC, *charged)
     assert "from 19 releases" in run("estimate", "--input", str(ledger), "--question", "frequencies").stderr
+
+
+def test_before_words_get_different_epsilons_it_is_said_what_would_work(tmp_path: Path) -> None:
+    source = words(tmp_path / "in.csv", *[2] * 9, 1)
+    given = ("release", "--input", str(source), "--output", str(tmp_path / "out.csv"), *PUBLIC, "--by", "who")
+    different = run(*given, "--budget", "12").stderr
+    assert "proportions of a population are estimated from words of one ε" in different
+    assert "release with --split first and an --epsilon" in different
+    assert "words of one ε" not in run(*given, "--budget", "12", "--split", "first", "-e", "4").stderr
+    assert "words of one ε" not in run(*given, "-e", "4").stderr
+
+
+def test_a_large_budget_is_answered_with_a_smaller_one(tmp_path: Path) -> None:
+    source = words(tmp_path / "in.csv", *[4] * 9)
+    given = ("release", "--input", str(source), "--output", str(tmp_path / "out.csv"), *PUBLIC, "--by", "who")
+    for budget in (("--budget", "300"), ("--budget", "40", "--split", "first", "-e", "10")):
+        assert "promises next to nothing" in run(*given, *budget).stderr
+        assert "give a smaller --budget, or release fewer words of each" in run(*given, *budget).stderr
+    assert "give a --budget, or release fewer words of each" in run(*given, "-e", "10").stderr
+    assert "next to nothing" not in run(*given, "--budget", "8").stderr

@@ -144,7 +144,7 @@ SECRET = "gattaca"
         (["release", "--words", SECRET, "--alphabet", "acgt", "-e", "1"], "--words takes one of moves, states"),
         (["release", f"--{SECRET}", "--alphabet", "acgt", "-e", "1"], "words that begin with a hyphen go after --"),
         (["release", f"-{SECRET}", "--alphabet", "acgt-", "-e", "1"], "words that begin with a hyphen go after --"),
-        (["release", SECRET, "--alphabet", "acgt", "-e"], "the arguments do not match"),
+        (["release", SECRET, "--alphabet", "acgt", "-e"], "-e needs a value after it: see"),
         (["audit", SECRET, "--alphabet", "acgt", "-e", "1", "--length", "2"], "see dpwords audit --help"),
         (["accuracy", "-e", f"1,{SECRET}", "--alphabet", "acgt", "--length", "2"], "as in 1,2,5,10"),
         (

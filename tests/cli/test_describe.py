@@ -104,13 +104,14 @@ def test_other_mechanisms(tmp_path: Path) -> None:
     plans = described(release(source, tmp_path / "b.csv", "--column", "w", *GRID, "--protect", "states", "-e", "2"))
     assert "a run of a public system of 9 states, written as the moves" in plans
     assert "about the states that a run enters, and not about its moves" in plans
-    assert "a Markov chain on the public system, fitted by expectation–maximisation" in plans
+    assert "by a model of the population on the public system, fitted by expectation–maximisation: a homogen" in plans
+    assert "or a chain with two steps of memory, whichever explains held-out releases best" in plans
     ruled = ("--rule", "contains:1,1", "--mechanism", "projected")
     onto = described(release(source, tmp_path / "c.csv", "--column", "w", *GRID, *ruled, "-e", "2"))
     assert "which obeys public rules" in onto
     assert "replaced by one of the nearest words of the public language" in onto
-    assert "cannot be estimated by dpwords: releases that were projected" in onto
-    assert "--mechanism exponential" in run("describe", str(tmp_path / "c.csv")).stderr
+    assert "Proportions of a population cannot be estimated from releases that were projected onto a language." in onto
+    assert "--mechanism online" in run("describe", str(tmp_path / "c.csv")).stderr
     letters = table(tmp_path / "d.csv")
     edits = described(release(letters, tmp_path / "e.csv", "--column", "w", *LETTERS, "--edits", "all", "-e", "6"))
     assert "by an edit channel, which inserts, deletes and substitutes symbols at random" in edits

@@ -77,7 +77,9 @@ def test_bad_use() -> None:
     assert "say --edits all" in refused(*word, "-e", "2", "--mechanism", "channel")
     assert "leave out --utility" in refused(*word, "-e", "2", "--edits", "all", "--utility", "linear")
     assert "leave out --edits all" in refused(*word, "-e", "2", "--edits", "all", "--mechanism", "online")
-    assert "up_to" in refused(*word, "-e", "2", "--edits", "all", "--mechanism", "exponential")
+    assert "use the edit channel (--mechanism channel)" in refused(
+        *word, "-e", "2", "--edits", "all", "--mechanism", "exponential"
+    )
     assert "at least 0.7" in refused(*word, "-e", "0.6", "--edits", "all")
     assert "use a longer length" in refused("audit", "--alphabet", "ab", "--length", "0", "-e", "2", "--edits", "all")
     assert (

@@ -310,6 +310,25 @@ def test_bad_questions(months: Path, tmp_path: Path) -> None:
     )
 
 
+def test_patterns_with_a_rule_that_there_is_not(months: Path) -> None:
+    asked = ("estimate", "--input", str(months), "--question", "patterns", "--pattern")
+    assert "there is no rule of that name: a rule is written NAME:SYMBOL, and NAME is one of at_least" in refused(
+        *asked, "befor:school;training"
+    )
+    assert "symbol 1 of the pattern" in refused(*asked, "prison")
+
+
+def test_a_promise_in_a_receipt_that_is_another_one_is_shown_whole(months: Path) -> None:
+    damage(months, guarantee="ε = 30, k = 1: two words that differ in d positions")
+    said = refused("estimate", "--input", str(months), "--question", "dfg")
+    assert (
+        "says that the promise was ε = 30, k = 1, and its recipe or what is given beside it says ε = 3, k = 1:" in said
+    )
+    damage(months, guarantee="ε = 3, k = 1: nothing")
+    said = refused("estimate", "--input", str(months), "--question", "dfg")
+    assert "says that the promise was another one, and its recipe or what is given beside it says ε = 3, k = 1:" in said
+
+
 def test_too_small_an_epsilon(tmp_path: Path) -> None:
     source = tmp_path / "in.csv"
     source.write_text("w\n" + "ab\n" * 20, encoding="utf-8")
@@ -358,7 +377,9 @@ def test_messages_name_options_of_the_command_line(tmp_path: Path) -> None:
     assert "say where the words are, with --column, --columns, or --case and --symbol" in missing
     for question in ("lengths", "dfg"):
         onto = (*asked, "--column", "word", "--system", "grid:3x3", "--edits", "all", "--question", question)
-        assert "release over an alphabet alone, not onto a system" in refused(*onto)
+        said = refused(*onto)
+        assert "cannot be estimated from releases that were projected onto a language" in said
+        assert "over an --alphabet alone, without --system, --lexicon or --rule, or leave out --edits all" in said
 
 
 def test_advice_for_releases_is_not_given_when_they_are_read(tmp_path: Path) -> None:

@@ -81,6 +81,24 @@ def test_the_forms_of_tables() -> None:
     ]
 
 
+def test_long_cells_have_several_lines() -> None:
+    header = ("Variant", "Symbol", "Estimate", "95% interval")
+    latex = tex_table("Words.", header, [("pay; " * 40, "a", "0.1", "0 to 1"), ("pay", "b", "0.1", "0 to 1")], 2)
+    assert r"\begin{tabular}{p{0.6\linewidth}lrr}" in latex
+
+
+def test_words_with_a_separator_and_rates(tmp_path: Path) -> None:
+    (tmp_path / "acts.txt").write_text("pay\nship", encoding="utf-8")
+    (tmp_path / "in.csv").write_text("w\n" + "pay;ship;pay\n" * 200, encoding="utf-8")
+    public = ("--alphabet", f"@{tmp_path / 'acts.txt'}", "--separator", ";", "-e", "8")
+    target = release(tmp_path / "in.csv", tmp_path / "out.csv", "--column", "w", *public)
+    table = tmp_path / "out.tex"
+    assert run("estimate", "--input", str(target), "--question", "variants", "--output", str(table)).returncode == 0
+    assert "pay; ship; pay & " in table.read_text(encoding="utf-8")
+    assert run("estimate", "--input", str(target), "--question", "rates", "--output", str(table)).returncode == 0
+    assert r"\caption{Transition probabilities, estimated from 200 releases at" in table.read_text(encoding="utf-8")
+
+
 SYMBOLS = "a&|_%$[*"
 
 
@@ -130,7 +148,8 @@ def test_tables_by_position_and_the_largest_ones(odd: Path) -> None:
         str(target),
     )
     first, _, header, _, *rows = target.read_text(encoding="utf-8").splitlines()
-    assert (first.startswith("Proportions of symbols at each position"), len(rows)) == (True, 3 * 2)
+    assert first.startswith("Proportions of symbols at each position, the 2 largest of 8, estimated from")
+    assert len(rows) == 3 * 2
     assert header == "| Place | Symbol | Estimate | 95% interval |"
 
 
@@ -187,11 +206,32 @@ def test_patterns_are_compared(nights: tuple[Path, Path]) -> None:
     assert found == pytest.approx({"aa": 0.5, "never:a": -0.5}, abs=0.08)
 
 
+def test_equal_lengths_are_compared(nights: tuple[Path, Path]) -> None:
+    done = run("estimate", "--input", str(nights[0]), "--compare", str(nights[1]), "--question", "lengths")
+    _, *rows = [line.split("\t") for line in done.stdout.splitlines()]
+    assert [row[:2] for row in rows] == [["2", "0"]]
+    assert "; 0 of 1 have intervals without 0" in done.stderr
+
+
+def test_the_largest_differences_at_positions_come_first(tmp_path: Path) -> None:
+    """a and b change places, so that their differences cancel over positions; c is rarer by little, at each of them."""
+    found = []
+    for name, lines in (("one", "abc\n" * 90 + "ccc\n" * 10), ("two", "bac\n" * 94 + "ccc\n" * 6)):
+        source = tmp_path / f"{name}.txt"
+        source.write_text(lines, encoding="utf-8")
+        found.append(str(release(source, tmp_path / f"private_{name}.txt", "--alphabet", "abc", "-e", "30")))
+    asked = ("--question", "frequencies", "--per-place", "--top", "2")
+    done = run("estimate", "--input", found[0], "--compare", found[1], *asked)
+    assert {line.split("\t")[1] for line in done.stdout.splitlines()[1:]} == {"a", "b"}
+
+
 def test_what_is_not_compared(nights: tuple[Path, Path], tmp_path: Path) -> None:
     day, night = map(str, nights)
     asked = ("estimate", "--input", day, "--question", "frequencies", "--compare")
     assert "another file than --input" in refused(*asked, day)
-    assert "ends in .json, .csv, .parquet, .tex or .md" in refused(*asked, night, "--output", str(tmp_path / "a.png"))
+    picture = refused(*asked, night, "--output", str(tmp_path / "a.png"))
+    assert "a comparison has no picture: write a table (.json, .csv, .parquet, .tex or .md)" in picture
+    assert "--compare needs a value after it: see dpwords" in refused(*asked)
     assert "would be overwritten, and --compare needs it" in refused(*asked, night, "--output", f"{night}.receipt.json")
     assert "there is no receipt day.txt.receipt.json" in refused(*asked, str(tmp_path / "day.txt"))
     (tmp_path / "few.txt").write_text("aa\nbb\n", encoding="utf-8")
@@ -199,4 +239,4 @@ def test_what_is_not_compared(nights: tuple[Path, Path], tmp_path: Path) -> None
     assert refused(*asked, str(few)).startswith("dpwords: private_few.txt: nothing can be estimated")
     (tmp_path / "other.txt").write_text("xy\n" * 100, encoding="utf-8")
     other = release(tmp_path / "other.txt", tmp_path / "private_other.txt", "--alphabet", "xy", "-e", "4")
-    assert "no label in common" in refused(*asked, str(other))
+    assert "the two have different symbols, and none in common" in refused(*asked, str(other))

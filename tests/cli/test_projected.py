@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import dpwords as dw
 from commands import refused, run
 
@@ -38,7 +40,9 @@ def test_estimates_from_its_receipt_are_refused(tmp_path: Path) -> None:
         run("release", "--input", str(table), "--column", "route", *promise, "--output", str(private)).returncode == 0
     )
     error = refused("estimate", "--input", str(private), "--question", "frequencies")
-    assert "release on the system without its rules, or with --mechanism exponential or online" in error
+    assert (
+        "release with Online (--mechanism online) or a linear utility (--utility linear), without a projection" in error
+    )
 
 
 def test_its_code_makes_the_same_mechanism() -> None:
@@ -48,3 +52,53 @@ def test_its_code_makes_the_same_mechanism() -> None:
     made: dict[str, dw.Exponential] = {}
     exec(recipe.python(), made)
     assert made["mechanism"].parameters(4) == recipe.mechanism().parameters(4)
+
+
+@pytest.mark.parametrize(
+    ("public", "instead"),
+    [
+        (
+            ("--system", "grid:2x2", "--edits", "all"),
+            [("--system", "grid:2x2"), ("--alphabet", "NESW", "--edits", "all")],
+        ),
+        (("--lexicon", "list.txt", "--edits", "all"), [("--lexicon", "list.txt")]),
+        (("--system", "grid:2x2", "--utility", "inverse"), [("--system", "grid:2x2", "--mechanism", "online")]),
+    ],
+    ids=["system", "lexicon", "utility"],
+)
+def test_what_is_said_before_a_release_makes_estimates_possible(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, public: tuple[str, ...], instead: list[tuple[str, ...]]
+) -> None:
+    """What is advised is tried: those releases are estimated, without any advice before."""
+    monkeypatch.chdir(tmp_path)
+    Path("words.csv").write_text("word\n" + "ESNW\nSENW\n" * 40, encoding="utf-8")
+    Path("list.txt").write_text("ESNW\nSENW\nSNSN\nEWEW\n", encoding="utf-8")
+    given = ("release", "--input", "words.csv", "--column", "word", "-e", "6", "--output", "out.csv")
+    said = run(*given, *public).stderr
+    line = next(each for each in said.splitlines() if "proportions of a population cannot be estimated" in each)
+    asked = ("estimate", "--input", "out.csv", "--question", "starts")
+    assert line.removeprefix("dpwords: ") in refused(*asked)
+    for options in instead:
+        assert all(option in line for option in set(public) ^ set(options) if option.startswith("--"))
+        assert "cannot be estimated" not in run(*given, *options).stderr
+        assert run(*asked).returncode == 0
+
+
+def test_moves_on_a_grid_are_told_how_to_protect_states(tmp_path: Path) -> None:
+    (tmp_path / "words.csv").write_text("word\n" + "ES\n" * 9, encoding="utf-8")
+    given = (
+        "--input",
+        str(tmp_path / "words.csv"),
+        "--column",
+        "word",
+        "--output",
+        str(tmp_path / "out.csv"),
+        "-e",
+        "2",
+    )
+    said = run("release", *given, "--system", "grid:3x3").stderr
+    assert "usually meant (plans, with --protect states)" in said
+    assert (
+        "this is about the states entered"
+        in run("release", *given, "--system", "grid:3x3", "--protect", "states").stderr
+    )

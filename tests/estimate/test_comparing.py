@@ -73,7 +73,9 @@ def test_labels_of_one_table_only() -> None:
     found = difference(one, other)
     assert list(found) == ["a", "b", "c"]
     assert (found["b"].value, found.errors["b"], found["c"].value, found.errors["c"]) == (0.4, 0.1, -0.5, 0.3)
-    assert found.notes == ("2 of 3 labels occur in one of the two only, and count as 0 in the other",)
+    assert found.notes == (
+        "the two have different symbols: 2 of 3 occur in one of them only, and count as 0 in the other",
+    )
     short, long = table({1: (1.0, 0.0)}, "lengths"), table({1: (0.5, 0.0), 2: (0.5, 0.0)}, "lengths", releases=96)
     missed = difference(long, short)  # 0 of 100, with two more of either kind: (2/104)(102/104)/100 is its variance
     assert missed.errors[2] == pytest.approx(math.sqrt(2 / 104 * 102 / 104 / 100))
@@ -85,7 +87,7 @@ def test_labels_of_one_table_only() -> None:
         (table({"a": (1, 0)}), table({"a": (1, 0)}, "starts"), "one answers frequencies and the other starts"),
         (table({"a": (1, 0)}), [table({"a": (1, 0)})], "compared with estimates by position"),
         ([table({"a": (1, 0)})], [table({"a": (1, 0)})] * 2, "each of 1 positions, and the other for each of 2"),
-        (table({"a": (1, 0)}), table({"b": (1, 0)}), "no label in common"),
+        (table({"a": (1, 0)}), table({"b": (1, 0)}), "different symbols, and none in common"),
         (table({"a": (1, 0), "b": (0, 0)}, "patterns"), table({"a": (1, 0)}, "patterns"), "different patterns"),
         ({"a": 0.5}, {"a": 0.5}, "differences are those of two estimates"),
         ([], [], "differences are those of two estimates"),
@@ -144,5 +146,5 @@ def test_a_variant_or_rate_that_only_one_has_is_not_known_to_be_0() -> None:
         found = difference(one, table({("a", "b"): (0.4, 0.1), ("c", "c"): (0.1, 0.1)}, question))
         assert list(found) == [("a", "b")]
         assert found.notes == (f"2 {question} are estimated in one of the two only, and are left out",)
-        with pytest.raises(dw.InvalidValue, match=r"no label in common|no variant was found in both"):
+        with pytest.raises(dw.InvalidValue, match=r"different steps, and none in common|no variant was found in both"):
             difference(one, table({("c", "c"): (0.1, 0.1)}, question))

@@ -81,6 +81,28 @@ def test_rates_on_a_system_and_through_edits() -> None:
     assert through["a", "b"].low < 0.75 < through["a", "b"].high
 
 
+def test_rates_of_too_many_symbols_are_refused_with_what_can_be_asked() -> None:
+    """Their covariances would take 4,000,000² · 8 bytes, 128 TB."""
+    mechanism = dw.Exponential(dw.Words([f"s{number}" for number in range(2000)]), 9.0)
+    releases = mechanism.seeded(1).release_all([["s1", "s2", "s3"]] * 20)
+    with pytest.raises(
+        dw.TooLarge, match=r"rates of 2,000 symbols, whose up to 4,000,000 steps .* merge symbols, or ask"
+    ):
+        dw.estimate.rates(releases, mechanism)
+
+
+def test_words_that_are_all_rare_are_said_not_to_be_found() -> None:
+    mechanism = dw.Exponential(dw.Words([f"s{number}" for number in range(200)]), 7.0)
+    rng = np.random.default_rng(1)
+    words = [[f"s{symbol}" for symbol in row] for row in rng.integers(200, size=(300, 8))]
+    releases = mechanism.seeded(1).release_all(words)
+    found = dw.estimate.variants(releases, mechanism)
+    assert {each.value for each in found.values()} == {0.0}
+    assert any("no word is frequent enough to be told from noise" in note for note in found.notes)
+    common = dw.estimate.variants(mechanism.seeded(1).release_all([words[0]] * 300), mechanism)
+    assert not any("frequent enough" in note for note in common.notes)
+
+
 @pytest.mark.parametrize(("epsilon", "k"), [(1.5, 1), (3.0, 2), (5.0, 3)])
 def test_weights_of_distances_invert_the_channel(epsilon: float, k: int) -> None:
     """The expectation over all releases of each word is 1 for the candidate, and 0 for every other word."""

@@ -40,9 +40,9 @@ def test_what_is_refused() -> None:
     refuse("changes it", lambda: dw.estimate.decode(["ab"], edits))
     onto = dw.EditChannel("ab", 4.0, onto=dw.Words("ab", max_length=3))
     for projected in (ask, dw.estimate.dfg, dw.estimate.lengths, dw.estimate.model):
-        refuse("projected onto a language .* over an alphabet alone", partial(projected, ["ab", "b"], onto))
+        refuse("projected onto a language: .* over an alphabet= alone", partial(projected, ["ab", "b"], onto))
     stairs = dw.Exponential(dw.GridWorld(3, 3), 4.0, k=2, utility=dw.Staircase(), calibration="textbook")
-    refuse("fall linearly", lambda: ask(["EESS"], stairs))
+    refuse("do not fall exponentially", lambda: ask(["EESS"], stairs))
     free = dw.Exponential(dw.Words("ab"), 4.0, k=2)
     refuse("pairs or variants, which need none", lambda: dw.estimate.model(["abab"] * 9, free))
     refuse("pairs or variants, which need none", lambda: dw.estimate.variants(["abab"] * 9, free, method="em"))

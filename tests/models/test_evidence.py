@@ -44,7 +44,7 @@ def test_without_a_line_of_dispatch_it_is_attacked_over_listed_words() -> None:
     assert found.hits == pytest.approx(2 * right)
     assert found.whole == pytest.approx(right**2)
     assert dw.attack.posterior(["ab"], mechanism).probability == pytest.approx(right**2)
-    with pytest.raises(dw.InvalidValue, match="estimates are not available"):
+    with pytest.raises(dw.InvalidValue, match="cannot be estimated from releases of this mechanism"):
         dw.estimate.transitions(["ab", "ba"] * 9, mechanism, method="em")
 
 

@@ -127,9 +127,13 @@ def _without_arguments(error: click.ClickException) -> str:
         kind = error.param.type
         rule = f"one of {', '.join(kind.choices)}" if isinstance(kind, click.Choice) else _KINDS[kind.name]
         return f"{option} takes {rule}, but was given something else: {remedy}"
-    if context is not None and isinstance(context.command, click.Group):
-        return f"there is no such command: use one of {', '.join(context.command.commands)}"
-    return f"the arguments do not match the command: {remedy}"
+    rule = "the arguments do not match the command"
+    if isinstance(error, click.BadOptionUsage):  # only an option can be wrong here, and not its value
+        takes = "takes no value" if "not take" in error.message else "needs a value after it"
+        rule = f"{error.option_name} {takes}"
+    elif context is not None and isinstance(context.command, click.Group):
+        rule, remedy = "there is no such command", f"use one of {', '.join(context.command.commands)}"
+    return f"{rule}: {remedy}"
 
 
 def _warn(message: Warning | str, *_where: Any, **_more: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dpwords.cli.tables import table
+from dpwords.cli.tables import percentage, table
 from dpwords.cli.terminal import Terminal, emit, status
 from dpwords.errors import InvalidValue, TooLarge, rendered
 from dpwords.recipes.fields import as_option
@@ -45,8 +45,8 @@ def accuracy_of_people(
         [
             title,
             *table(_HEADER, rows, Terminal.of_output()),
-            f"(±: half-width of {100 * first.confidence:g}% intervals, a mean over {first.labels} proportions in which "
-            "frequent ones count more)",
+            f"(±: half-width of {percentage(first.confidence)} intervals, a mean over {first.labels} proportions in "
+            "which frequent ones count more)",
             "(sum of errors: of all proportions together, as estimated, and as counted without taking the noise out)",
             "(simulated: real people differ from that, so these are orders of magnitude)",
             *(f"({where}: {rendered(refusal.message, as_option)})" for where, refusal in refusals.items()),

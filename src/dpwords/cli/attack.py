@@ -62,6 +62,11 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     return [whole_number(number, "--releases", 1) for number in found]
 
 
+def _samples(_context: click.Context, _parameter: click.Parameter, number: int) -> int:
+    """The number that was given to --samples, if there are as many as intervals need."""
+    return whole_number(number, "--samples", 100)
+
+
 @click.command(cls=SectionedCommand, short_help="Show what an adversary can guess, before a release or from one.")
 @language_options
 @click.option("--length", type=int, callback=at_least_one, help="The length of the words.")
@@ -95,6 +100,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     "--samples",
     default=4000,
     show_default=True,
+    callback=_samples,
     help="How many words are simulated where figures cannot be computed, or how many of a released file are guessed: "
     "more make intervals narrower.",
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpwords.cli.options import refuse
-from dpwords.cli.released import released_file
+from dpwords.cli.released import need_receipt, released_file
 from dpwords.cli.tables import table
 from dpwords.cli.targets import csv_content, json_content
 from dpwords.cli.terminal import Terminal, emit, note, status
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _FIT = "(a prior fitted to the released file guesses more, as whoever has the file can: dpwords attack --released FILE)"
 _KNOW = "(somebody who knows which words are usual guesses more: name such a --prior)"
 _ROWS = ("uniform prior", "prior fitted to the released file")
-_REMEDY = "attack with --length, --epsilon and --alphabet or --system"
+_REMEDY = "leave out --released and attack with --length, --epsilon and --alphabet or --system"
 
 
 def hint(recipe: Recipe) -> str:
@@ -32,13 +32,14 @@ def hint(recipe: Recipe) -> str:
 
 def attack_released(path: str, form: str | None, samples: int, output: Path | None) -> None:
     """Fit a prior to a released file, and show what is guessed with it and with the uniform one."""
+    if path == STANDARD:
+        raise InvalidValue("standard input comes without a receipt: give --released a file that has one")
+    need_receipt(path, form, _REMEDY)
     refuse("the receipt of the file says how it was released", "epsilon", "mechanism", "report", "edits", "k")
     refuse("the released words have their lengths", "length")
     refuse("each word behind the file is seen through its one release", "releases")
     refuse("the prior is fitted to the released file, and the uniform one is shown beside it", "prior")
     refuse("a released file has one ε, so there is no curve to plot", "plot")
-    if path == STANDARD:
-        raise InvalidValue("standard input comes without a receipt: give --released a file that has one")
     from dpwords.attack import guess
 
     with warnings.catch_warnings():

@@ -304,7 +304,9 @@ class ReleaseText:
     def _estimates(self) -> str:
         beginning, (refused, how) = "Proportions in the population behind the releases", self._asked
         if refused:
-            return f"{beginning} cannot be estimated by dpwords: {how.rsplit(': ', 1)[0]}."  # without the remedy
+            why = how.rsplit(": ", 1)[0]  # without the remedy
+            whole = why.startswith("proportions of a population cannot be estimated")
+            return f"{why[0].upper()}{why[1:]}." if whole else f"{beginning} cannot be estimated by dpwords: {why}."
         return (
             f"{beginning} can be estimated by {how}. The confidence intervals of 'dpwords estimate' take the noise "
             "into account; releases of one person count as if they came from several people."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from dpwords.cli.options import (
     refuse,
 )
 from dpwords.cli.released import ReleasedFile, released_file
+from dpwords.cli.tables import percentage
 from dpwords.cli.targets import check_target
 from dpwords.cli.terminal import Terminal, emit, note, status
 from dpwords.core.files import is_same_file, write_whole
@@ -147,6 +149,11 @@ def estimate(
       dpwords estimate --input private.txt --question frequencies --alphabet a-z --epsilon 6
     """
     for path in output:
+        if compare is not None and path.suffix.lower() in _PICTURES:
+            raise InvalidValue(
+                f"a comparison has no picture: write a table ({', '.join(_TABLES[:-1])} or {_TABLES[-1]}), or "
+                "leave out --compare"
+            )
         check_target(path, suffixes=_TABLES + (_PICTURES if compare is None else ()))
     if compare is not None and (compare == input or is_same_file(Path(input), compare)):
         raise InvalidValue("--compare needs another file than --input: a population does not differ from itself")
@@ -250,9 +257,11 @@ def _answered(
 
 def _pattern(text: str, language: Language, separator: str | None) -> Any:
     """A rule for whole words, or symbols in a row."""
+    from dpwords.languages.systems import written
     from dpwords.recipes.notation import Notation, is_rule, rule
 
-    if is_rule(text):
+    unknown = re.match("[A-Za-z_-]+:", text) and not any(":" in written(each) for each in language.letters.symbols)
+    if is_rule(text) or unknown:
         return rule(text, language)
     try:
         named = language if language.spelling is None else language.system.by_states()  # patterns are of states
@@ -268,12 +277,14 @@ def _report(rows: EstimateRows, of_files: Sequence[str], output: Sequence[Path])
     apart = rows.by_position or first.question in ("patterns", "rates", "variants")
     what = "proportions" if rows.compared is None else "differences"
     off = "" if apart else f"; all {what} together are off by about {first.total_error:.2g}"
-    sure = "no intervals" if math.isnan(first.total_error) else f"{100 * first.confidence:.4g}% intervals{off}"
+    sure = "no intervals" if math.isnan(first.total_error) else f"{percentage(first.confidence)} intervals{off}"
     sizes = " and ".join(f"{number:,}" for number in rows.releases)
     note(f"{first.question} from {sizes} releases, by {rows.method}; {sure}")
     if rows.compared is not None:
         clear, number = sum(len(getattr(one, "beyond_chance", ())) for one in rows.tables), sum(map(len, rows.tables))
-        note(f"differences are {' − '.join(rows.compared)}; {clear} of {number} have intervals without 0")
+        if first.question == "lengths":
+            number = len(getattr(first, "found", first))  # others are not shown
+        note(f"differences are {' − '.join(rows.compared)}; {clear:,} of {number:,} have intervals without 0")
     notes = rows.notes()
     more, written = len(notes) - _MOST_NOTES, [path.name for path in output if path.suffix.lower() == ".json"]
     where = f"{written[0]} has" if written else "--output FILE.json would have"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpwords.cli.papers import markdown_table, rounded, tex_table
-from dpwords.cli.tables import table
+from dpwords.cli.tables import percentage, table
 from dpwords.cli.targets import csv_content, json_content
 from dpwords.cli.terminal import Terminal
 from dpwords.recipes.questions import PAIRS
@@ -29,7 +29,6 @@ _ASKED = {  # what proportions are of, in captions
     "ends": "words by their last symbol",
     "lengths": "words by their length",
     "patterns": "words with a pattern",
-    "rates": "steps in their states",
     "variants": "whole words",
 }
 _HOW = {"inverse": "inversion", "counted": "counting"}
@@ -175,10 +174,13 @@ class EstimateRows:
         labels, cells = len(self.header) - len(self.figures), []
         for row in self.rows():
             value, low, high = rounded(*(math.nan if each is None else each for each in row[labels : labels + 3]))
-            cells.append((*map(_text, row[:labels]), value, f"{low} to {high}" if low else "—"))
-        sure = f"{100 * self.tables[0].confidence:.4g}%"
-        names = [name.capitalize() for name in (*self.header[:labels], self.figures[0])]
-        return PAPERS[suffix](self._caption(mechanisms, sure), [*names, f"{sure} interval"], cells, 2)
+            names = [_text(name) for name in row[:labels]]
+            if self.tables[0].question == "variants" and self.separator is not None:
+                names = [name.replace(self.separator, f"{self.separator} ") for name in names]  # lines end there
+            cells.append((*names, value, f"{low} to {high}" if low else "—"))
+        sure = percentage(self.tables[0].confidence)
+        header = [name.capitalize() for name in (*self.header[:labels], self.figures[0])]
+        return PAPERS[suffix](self._caption(mechanisms, sure), [*header, f"{sure} interval"], cells, 2)
 
     def _caption(self, mechanisms: Sequence[Private], sure: str) -> str:
         """The question, the numbers of releases, ε, the method and the confidence."""
@@ -186,15 +188,19 @@ class EstimateRows:
             f"{number:,} releases at ε = {each.epsilon:g}" + (f", k = {each.k}" if each.k > 1 else "")
             for number, each in zip(self.releases, mechanisms, strict=True)
         ]
-        about = _ASKED[self.tables[0].question] + (" at each position" if self.by_position else "")
-        what = f"Proportions of {about}"
+        first = self.tables[0]
+        what = "transition probabilities"
+        if first.question != "rates":
+            what = f"proportions of {_ASKED[first.question]}" + (" at each position" if self.by_position else "")
         if self.compared is not None:
-            what = f"Differences between proportions of {about} ({' − '.join(self.compared)})"
+            what = f"differences between {what} ({' − '.join(self.compared)})"
+        if self.top is not None and self.top < len(first):
+            what += f", the {self.top:,} largest of {len(first):,}"
         rough = "; the estimates are rough" if any(each.rough for each in self.tables) else ""
         unfit = "" if all(each.fits for each in self.tables) else "; the model does not fit the releases"
         return (
-            f"{what}, estimated from {' and '.join(sources)} by {self.method}, with {sure} confidence "
-            f"intervals{rough}{unfit}."
+            f"{what[0].upper()}{what[1:]}, estimated from {' and '.join(sources)} by {self.method}, with {sure} "
+            f"confidence intervals{rough}{unfit}."
         )
 
     def notes(self) -> list[str]:
@@ -210,11 +216,12 @@ class EstimateRows:
         first = self.tables[0]
         if first.question == "rates" and self.compared is None:
             return first.ordered()[:most]
-        mean = {label: sum(one[label].value for one in self.tables if label in one) for label in first}
-        largest = sorted(mean, key=lambda label: -abs(mean[label]))[:most]
+        mean = {label: sum(abs(one[label].value) for one in self.tables if label in one) for label in first}
+        largest = sorted(mean, key=lambda label: -mean[label])[:most]
         if first.question != "lengths":
             return largest
-        return sorted(label for label in largest if mean[label] or first.counted[label])
+        found = getattr(first, "found", ())  # by one of two populations that are compared
+        return sorted(label for label in largest if mean[label] or first.counted[label] or label in found)
 
     def _position(self, number: int) -> str:
         return self.names[number] if number < len(self.names) else str(number + 1)

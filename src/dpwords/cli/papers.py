@@ -33,6 +33,7 @@ _TEX = {
 _POWER = re.compile(r"e\^(?:\(((?:[^()]|\([^()]*\))*)\)|([0-9.]+[0-9]|[0-9ε]))")  # e^(3·ceil(d/2)) and e^24
 _MARKED = re.compile(r"([\\`*_{}\[\]<>|~#&$])")
 _FEWEST, _MOST = 1, 6  # digits after the point
+_LONG, _WIDTH = 50, 0.6  # characters of a cell that has several lines; the part of the page that such columns share
 _USUAL = 3  # of a value whose interval is not known
 
 
@@ -98,9 +99,13 @@ def _fixed(value: float, digits: int) -> str:
 def tex_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> str:
     """A tabular with the rules of the package booktabs; the last `numbers` columns are aligned to the right.
 
-    The caption stands above it as a comment, ready to be used where the tabular is read by \\input.
+    Columns of long texts are paragraphs. The caption stands above it as a comment, ready to be used where the tabular
+    is read by \\input.
     """
-    columns = "l" * (len(header) - numbers) + "r" * numbers
+    texts = range(len(header) - numbers)
+    long = [any(len(row[column]) > _LONG for row in rows) for column in texts]
+    columns = "".join(f"p{{{_WIDTH / max(sum(long), 1):.2g}\\linewidth}}" if each else "l" for each in long)
+    columns += "r" * numbers
     lines = [
         "% needs \\usepackage{booktabs}",
         f"% \\caption{{{tex(caption)}}}",

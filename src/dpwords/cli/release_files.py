@@ -15,8 +15,8 @@ from dpwords.cli.completion import FILES
 from dpwords.cli.options import Command, field_options, refuse
 from dpwords.cli.targets import refuse_overwriting
 from dpwords.cli.terminal import check_standard_output, copy_out, is_quiet, note, note_proofs, prepare, rows_bar
-from dpwords.errors import InvalidValue, TooLarge
-from dpwords.recipes.fields import WHERE
+from dpwords.errors import InvalidValue, TooLarge, rendered
+from dpwords.recipes.fields import WHERE, as_option
 from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import STANDARD
 
@@ -86,7 +86,7 @@ def release_file(
                 check_standard_output(release.target_is_text, job.source)
             with rows_bar("checking") as progress:
                 plan = release.survey(progress, charged)
-            _report_contents(release, plan, recipe)
+            _report_contents(release, plan, recipe, options["budget"])
             _prepare_all(mechanism, plan, certificates)
             _report_promise(plan)
             ledger = _ledger(options) if charged else None
@@ -167,9 +167,13 @@ def _prepare_all(mechanism: Private, plan: Plan, certificates: Path | None) -> N
             said = True
 
 
-def _report_contents(release: FileRelease, plan: Plan, recipe: Recipe) -> None:
-    """What is in the file, what happens to its columns, and what people spend, for the owner of the data."""
-    skipped = f", of which {plan.skipped:,} are not in the language and left out" if plan.skipped else ""
+def _report_contents(release: FileRelease, plan: Plan, recipe: Recipe, budget: float | None) -> None:
+    """What is in the file, what happens to its columns, and what people spend, for the owner of the data.
+
+    `budget` is that of a person, which is the ledger's if there is one.
+    """
+    verb = "is" if plan.skipped == 1 else "are"
+    skipped = f", of which {plan.skipped:,} {verb} not in the language and left out" if plan.skipped else ""
     note(f"{_number_of_rows(plan)}{skipped}")
     if recipe.columns is not None:
         first, *others = release.word_columns
@@ -182,9 +186,10 @@ def _report_contents(release: FileRelease, plan: Plan, recipe: Recipe) -> None:
     if plan.facts is not None:
         note(str(plan.facts))
         if plan.facts.most_spent > _MUCH:
+            fewer = f"give a {'' if budget is None else 'smaller '}--budget, or release fewer words of each"
             note(
                 f"warning: ε = {plan.facts.most_spent:.4g} in all promises next to nothing about what the words of a "
-                "person have in common, such as a home: give a --budget, or release fewer words of each"
+                f"person have in common, such as a home: {fewer}"
             )
     elif recipe.id is None:
         note("each word spends its ε, also if one person has several: --by tells what they add up to")
@@ -197,15 +202,20 @@ def _report_promise(plan: Plan) -> None:
 
     Where lengths are hidden as well, it is for a length that has nothing to do with the words.
     """
+    from dpwords.frames.receipts import SEVERAL_EPSILONS
+
     mechanism, hidden = plan.release.mechanism, _hides_lengths(plan)
     length = _some_length(mechanism.language) if hidden else plan.commonest_length
     if is_quiet() or not length or not plan.words:
         return
     lengths = [length] if hidden else sorted({each for _, each in plan.kinds if each})
-    first, *lines = str(plan.release.like(plan.typical_epsilon, length).summary(length)).splitlines()
+    summary = plan.release.like(plan.typical_epsilon, length).summary(length)
+    first, *lines = rendered(summary.message, as_option).splitlines()
     remark = " (an example: lengths are hidden)" if hidden else " (most words have this length)"
     for line in (f"{first}{remark}" if hidden or len(lengths) > 1 else first, *lines):
         note(line)
+    if plan.epsilons_differ and summary.no_estimates is None:
+        note(rendered(SEVERAL_EPSILONS, as_option))
     for other in sorted({lengths[0], lengths[-1]} - {length}):
         for text in plan.release.like(plan.typical_epsilon, other).known_warnings(other):
             note(f"warning for words of length {other}: {text}")
@@ -231,8 +241,9 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _report_after(release: FileRelease, plan: Plan, seconds: float) -> None:
-    rows, rate = f"{plan.release.row}s", plan.rows / max(seconds, 1e-9)
-    note(f"{_number_of_rows(plan)} in {seconds:.1f} s" + (f", {rate:,.0f} {rows}/s" if rate >= _WORTH_TELLING else ""))
+    rows, rate = f"{plan.release.row}s", plan.words / max(seconds, 1e-9)
+    number = f"{plan.words:,} {plan.release.row if plan.words == 1 else rows}"
+    note(f"{number} in {seconds:.1f} s" + (f", {rate:,.0f} {rows}/s" if rate >= _WORTH_TELLING else ""))
     if release.receipt_path is not None:
         note(f"the receipt is in {release.receipt_path.name}")
     elif not release.target_is_text:

@@ -61,8 +61,9 @@ def released_file(
     """Read a file that `dpwords release` wrote. The receipt says how; options of the running command come first.
 
     Raises `InvalidValue` if one of the `outputs` is a file that the receipt names, if there is no receipt and options
-    do not replace it, where the `remedy` is what to do without one, and where words have different ε unless
-    `several_epsilons` are allowed; the mechanism is then the one of a person's only word.
+    do not replace it, where the `remedy` is what to do without one, if there are more words than the receipt is about,
+    and where words have different ε unless `several_epsilons` are allowed; the mechanism is then the one of a person's
+    only word.
     """
     from dpwords import __version__
     from dpwords.frames import need_pyarrow
@@ -78,7 +79,7 @@ def released_file(
 
     form = FileForm.of(path, named)
     with Input(path) as source:
-        document = _receipt(path, form, source, remedy)
+        document = _receipt(path, form, source, remedy, described=was_given("epsilon"))
         base = receipts.recipe_of(document, source.name) if document else Recipe()
         recipe = given_recipe(_DESCRIBING, base).located(Path(path).parent)
         for output in outputs:
@@ -92,6 +93,7 @@ def released_file(
         number = document.get("words")
         request = Request(**{name: getattr(recipe, name) for name in WHERE})
         found = released(TableSource(source, form, form.reader(source)), mechanism, request, number)
+        receipts.check_number(document, len(found), source.name)
         notes = []
         if number is not None and len(found) != number:
             notes.append(f"the receipt is about {number:,} releases, and {source.name} has {len(found):,}")
@@ -103,12 +105,23 @@ def released_file(
         )
 
 
-def _receipt(path: str, form: FileForm, source: Input, remedy: str) -> Mapping[str, Any]:
-    """The receipt; empty if there is none, and the options describe the release without it."""
+def need_receipt(path: str, named: str | None, remedy: str) -> None:
+    """Raise `InvalidValue` if a released file has no receipt, whatever the options are."""
+    from dpwords.frames import need_pyarrow
+
+    need_pyarrow()
+    from dpwords.frames.formats import FileForm
+    from dpwords.frames.streams import Input
+
+    with Input(path) as source:
+        _receipt(path, FileForm.of(path, named), source, remedy, described=False)
+
+
+def _receipt(path: str, form: FileForm, source: Input, remedy: str, described: bool) -> Mapping[str, Any]:
+    """The receipt; empty if there is none, and the release is `described` by options without it."""
     from dpwords.frames import receipts
 
-    place = receipts.path_of(Path(path))
-    given = was_given("epsilon")
+    place, given = receipts.path_of(Path(path)), described
     if not form.is_text:
         try:
             return receipts.inside(form.reader(source).schema, Path(path).name)

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 _GAP = 3
 
 
+def percentage(confidence: float) -> str:
+    """A confidence, in as many digits as it was given with.
+
+    >>> percentage(0.95), percentage(0.999999999)
+    ('95%', '99.9999999%')
+    """
+    return f"{100 * confidence:.12g}%"
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str | float | None]], terminal: Terminal) -> list[str]:
     """A table whose first column is left-aligned and whose other columns are right-aligned, one line for each row.
 

@@ -30,8 +30,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from dpwords.core.checks import whole_number
-from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.errors import InvalidValue, named
+from dpwords.core.limits import DEFAULTS, Limits, check_memory
+from dpwords.errors import NO_MEMORY, InvalidValue, TooLarge, named
 from dpwords.estimate.asking import Asked, answered_question, fitted_model
 from dpwords.estimate.comparing import Differences, difference
 from dpwords.estimate.decoding import Decoded, decode
@@ -161,7 +161,19 @@ def rates(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Rate
     >>> round(found["a", "b"].value, 1), found.covariance.shape
     (0.7, (4, 4))
     """
-    return _asked("transitions", releases, mechanism, options).rates()
+    asked = _asked("transitions", releases, mechanism, options)
+    symbols = len(mechanism.language.alphabet)
+    try:
+        if mechanism.language.alike:
+            check_memory(4 * 8 * symbols**4)  # matrices that are held at a time
+        return asked.rates()
+    except MemoryError as error:
+        if isinstance(error, TooLarge) and error.message != NO_MEMORY:
+            raise
+        raise TooLarge(
+            f"there is not enough memory for the rates of {symbols:,} symbols, whose up to {symbols**2:,} steps have "
+            f"{symbols**4:,} covariances: merge symbols, or ask for transitions, or pairs of symbols (dfg)"
+        ) from None
 
 
 def dfg(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:

@@ -9,8 +9,11 @@ from dpwords.mechanisms.private import Private
 from dpwords.models.edit_model import refuse_projected
 from dpwords.models.evidence import evidence_of
 
-_ALPHABET = "the public alphabet"
-_FITTED = "a model of the population, a Markov chain on {where}, fitted by expectation–maximisation"
+_CHAIN = "a model of the population, a Markov chain on the public alphabet, fitted by expectation–maximisation"
+_CHOSEN = (
+    "a model of the population on {where}, fitted by expectation–maximisation: a homogeneous Markov chain, a chain by "
+    "position or a chain with two steps of memory, whichever explains held-out releases best by their likelihood"
+)
 
 
 def approach(mechanism: Private, length: int) -> str:
@@ -20,25 +23,27 @@ def approach(mechanism: Private, length: int) -> str:
     of a certificate.
 
     >>> from dpwords import Exponential, GridWorld, Words
-    >>> approach(Exponential(GridWorld(3, 3).by_states(), epsilon=3), 4)
-    'a model of the population, a Markov chain on the public system, fitted by expectation–maximisation'
+    >>> approach(Exponential(GridWorld(3, 3).by_states(), epsilon=3), 4).split(":")[0]
+    'a model of the population on the public system, fitted by expectation–maximisation'
     """
     if mechanism.answers is not None:
         return "inversion of the known probabilities of answers, which is unbiased and needs no model"
     evidence, language = evidence_of(mechanism, length), mechanism.language
     if evidence.channel is not None:
         refuse_projected(mechanism)
-        return _inverted(also_fitted=True) if is_invertible(evidence.channel) else _FITTED.format(where=_ALPHABET)
+        return _inverted(_CHAIN) if is_invertible(evidence.channel) else _CHAIN
     if language.alike and mechanism.distance == "hamming" and mechanism.projected_onto is None:
-        return _inverted(also_fitted=mechanism.is_linear)
+        return _inverted(_CHOSEN.format(where="the public alphabet") if mechanism.is_linear else None)
     evidence.uneven()  # raises, and so does `seen`, where releases have no likelihood of this form
     evidence.seen(np.zeros((0, length), dtype=np.int64))
-    return _FITTED.format(where="the public language" if language.system is None else "the public system")
+    return _CHOSEN.format(where="the public language" if language.system is None else "the public system")
 
 
-def _inverted(also_fitted: bool) -> str:
+def _inverted(model: str | None) -> str:
+    """An inversion, or a model that may take its place."""
     found = "inversion of the known noise, which is unbiased and needs no model"
-    if not also_fitted:
-        return found
-    model = _FITTED.format(where=_ALPHABET)
-    return f"{found}, or, where that is clearly more certain and nothing contradicts it, by {model}"
+    return (
+        found
+        if model is None
+        else f"{found}, or, where that is clearly more certain and nothing contradicts it, by {model}"
+    )

@@ -13,6 +13,7 @@ from dpwords.estimate.results import MEAN_ERROR, Estimate, Estimates, interval_f
 from dpwords.estimate.tuning import AT_ZERO
 
 _INCOMPLETE = ("variants", "rates")  # a label that is missing there is not known to be 0
+_KINDS = {"visits": "states", "transitions": "steps", "rates": "steps", "dfg": "pairs of symbols", "lengths": "lengths"}
 
 
 class Differences(Estimates):
@@ -110,7 +111,10 @@ def _difference(one: Estimates, other: Estimates, confidence: float | None) -> D
     if alone == len(labels) and one.question == "variants":
         raise InvalidValue("no variant was found in both: ask for more variants, or compare pairs of symbols (dfg)")
     if alone == len(labels):
-        raise InvalidValue("the two have no label in common: compare estimates about the same symbols or states")
+        raise InvalidValue(
+            f"the two have different {_KINDS.get(one.question, 'symbols')}, and none in common: compare words over the "
+            "same alphabet or system"
+        )
     sure = one.confidence if confidence is None else confidence
     factor, found, errors = interval_factor(sure), {}, {}
     for label in labels:
@@ -123,7 +127,10 @@ def _difference(one: Estimates, other: Estimates, confidence: float | None) -> D
     if unknown and alone:
         notes.append(f"{alone} {one.question} are estimated in one of the two only, and are left out")
     elif alone:
-        notes.append(f"{alone} of {len(labels)} labels occur in one of the two only, and count as 0 in the other")
+        notes.append(
+            f"the two have different {_KINDS.get(one.question, 'symbols')}: {alone:,} of {len(labels):,} occur in "
+            "one of them only, and count as 0 in the other"
+        )
     made = Differences(
         found.items(),
         question=one.question,

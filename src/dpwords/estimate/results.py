@@ -217,11 +217,11 @@ def estimates(found: FoundAnswers, *, confidence: float, releases: int, question
         if not apart:
             off_by, most, off = "all proportions together are", 2, expected_error(proportions, low, high, confidence)
         notes.append(
-            f"the estimates are rough: {releases} releases are few for this ε, and {off_by} off by about "
+            f"the estimates are rough: {releases:,} releases are few for this ε, and {off_by} off by about "
             f"{expected if math.isnan(off) else off:.1f} (of at most {most})"
         )
     if releases < VERY_FEW:
-        notes.append(f"{releases} releases are very few: intervals are rough")
+        notes.append(f"{releases:,} releases are very few: intervals are rough")
     if apart:
         notes.append(_BY_MODEL.format(found.model))
     if np.isnan(errors).any():
@@ -229,8 +229,8 @@ def estimates(found: FoundAnswers, *, confidence: float, releases: int, question
     at_zero, number = int(np.count_nonzero(possible & (proportions < AT_ZERO))), int(np.count_nonzero(possible))
     if 0 < at_zero < number and not np.isnan(errors).any() and method is not EstimateMethod.COUNTED:
         notes.append(
-            f"{at_zero} of {number} proportions {'is' if at_zero == 1 else 'are'} estimated as 0, the least possible "
-            "value: intervals near it can be too short"
+            f"{at_zero:,} of {number:,} proportions {'is' if at_zero == 1 else 'are'} estimated as 0, the least "
+            "possible value: intervals near it can be too short"
         )
     for note in notes[:1] if expected > ROUGH else ():
         warnings.warn(note, stacklevel=4)
@@ -266,12 +266,12 @@ def _refuse_useless(found: FoundAnswers, expected: float, releases: int) -> None
         return
     if found.method is EstimateMethod.CORRECTED:
         raise InvalidValue(
-            f"nothing reliable can be estimated from {releases} releases at this ε: the mechanism's normalising "
+            f"nothing reliable can be estimated from {releases:,} releases at this ε: the mechanism's normalising "
             "constant depends on the private word, and the releases tell too little to correct for it; release with a "
             "larger ε, or with Online"
         )
     raise InvalidValue(
-        f"nothing reliable can be estimated from {releases} releases at this ε: fitted proportions would be off by "
+        f"nothing reliable can be estimated from {releases:,} releases at this ε: fitted proportions would be off by "
         f"about {expected:.1f}, all together, and no interval would say so; collect more of them, or release with a "
         "larger ε"
     )
@@ -304,9 +304,9 @@ def hopeless(expected: float, releases: int) -> InvalidValue:
     times = (expected / ROUGH) ** 2
     remedy = "release with a larger ε, since even a million times as many releases would not do"
     if times <= OUT_OF_REACH:
-        remedy = f"collect about {max(2, int(times) + 1)} times as many releases, or release with a larger ε"
+        remedy = f"collect about {max(2, int(times) + 1):,} times as many releases, or release with a larger ε"
     return InvalidValue(
-        f"nothing can be estimated from {releases} releases at this ε: the errors would be as large as the "
+        f"nothing can be estimated from {releases:,} releases at this ε: the errors would be as large as the "
         f"proportions; {remedy}"
     )
 

@@ -18,11 +18,11 @@ import numpy as np
 
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import Codes
-from dpwords.errors import InvalidValue, within_memory
+from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.estimate.asking import Asked
 from dpwords.estimate.decoding import likely_words
 from dpwords.estimate.results import Estimates, FoundAnswers, estimates, on_simplex
-from dpwords.estimate.tuning import LONGEST_INVERTED
+from dpwords.estimate.tuning import AT_ZERO, LONGEST_INVERTED
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.private import Private
 from dpwords.models.choosing import fitted, split
@@ -44,7 +44,7 @@ def estimated_variants(asked: Asked, most: int) -> Estimates:
     if asked.channel is not None:
         raise InvalidValue(
             "variants are not estimated from releases of the edit channel, which changes lengths: ask for pairs of "
-            "symbols (dfg), or release with Exponential or Online"
+            f"symbols (dfg), or release words that keep their length, without {named('edits', 'all')}"
         )
     releases, mechanism, method = asked.releases, asked.mechanism, asked.method
     if len(releases) < 2:
@@ -80,8 +80,10 @@ def estimated_variants(asked: Asked, most: int) -> Estimates:
     order = np.argsort(-values, kind="stable")
     encoder = mechanism.language.encoder()
     labels = [encoder.words(candidates[number][None], tuple)[0] for number in order]
+    none = "no word is frequent enough to be told from noise: ask for pairs of symbols (dfg), or collect more releases"
     kept = replace(
         found,
+        notes=(*found.notes, none) if values.max(initial=0.0) < AT_ZERO else found.notes,
         labels=labels,
         raw=raw[order],
         errors=errors[order],

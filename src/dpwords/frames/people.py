@@ -91,6 +91,8 @@ class Division:
             return f"each word spends ε = {self.epsilon:g}"
         if self.words is None:
             return f"the words of each person share the budget ε = {self.budget:g} equally"
+        if self.words == 1:
+            return f"each person's first word spends ε = {self.epsilon:g}"
         return f"each person's first {self.words} words spend ε = {self.epsilon:g} each"
 
 
@@ -123,11 +125,11 @@ class PeopleFacts:
         )
 
     def __str__(self) -> str:
-        left_out = f", {self.left_out} words are left out" if self.left_out else ""
+        left_out = f", {self.left_out:,} words are left out" if self.left_out else ""
         if self.most == 1:
-            return f"{self.people} people have one word each, which spends ε = {self.most_spent:.4g}{left_out}"
+            return f"{self.people:,} people have one word each, which spends ε = {self.most_spent:.4g}{left_out}"
         return (
-            f"{self.people} people have {self.words} words, typically {self.typical:g} and at most {self.most}; "
+            f"{self.people:,} people have {self.words:,} words, typically {self.typical:,g} and at most {self.most:,}; "
             f"{self.rule}{left_out}: a person typically spends ε = {self.typical_spent:.4g}, and at most "
             f"{self.most_spent:.4g}"
         )

@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 METADATA = b"dpwords"
 _FORMAT = 2  # 1 had options in place of a recipe, and alphabets and systems of files by their names only
 _EACH = "epsilon_of_each_word"  # the fact that makes a file with a budget one of words with the same ε
+SEVERAL_EPSILONS = (
+    "the words have different ε, because a budget is divided equally over people with different numbers of words, and "
+    "proportions of a population are estimated from words of one ε: where they are wanted, release with "
+    f"{named('split', 'first')} and an {named('epsilon')} of which the budget pays for some words of each person, or "
+    f"without a {named('budget')}"
+)
 _WORDS = 10**15  # at most so many words are stated; more would be no table
 
 
@@ -181,12 +187,7 @@ def check_mechanism(document: Mapping[str, Any], released: Recipe, mechanism: Pr
 def refuse_several_epsilons(recipe: Recipe) -> None:
     """Raise `InvalidValue` if words that were released by a recipe, in the sense of `recipe_of`, have several ε."""
     if recipe.shares_budget:
-        raise InvalidValue(
-            "the words have different ε, because a budget was divided equally over people with different numbers of "
-            f"words, and estimates need one ε for all: release with {named('split', 'first')} and an "
-            f"{named('epsilon')} of which the budget pays for some words of each person, or without a "
-            f"{named('budget')}"
-        )
+        raise InvalidValue(SEVERAL_EPSILONS)
 
 
 def check_facts(document: Mapping[str, Any], released: Recipe, mechanism: Private, recipe: Recipe) -> None:
@@ -205,14 +206,31 @@ def check_facts(document: Mapping[str, Any], released: Recipe, mechanism: Privat
         _refuse_others({"the promise": (document.get("guarantee"), now["guarantee"])})
 
 
+def check_number(document: Mapping[str, Any], found: int, name: str) -> None:
+    """Raise `InvalidValue` if a file of this name has more releases than its receipt is about; it may have fewer."""
+    words = document.get("words", found)
+    if found > words:
+        raise InvalidValue(
+            f"the receipt of {name} is about {words:,} releases, but the file has {found:,}, so rows of another "
+            "release were added: use each released file with its own receipt"
+        )
+
+
 def _refuse_others(facts: Mapping[str, tuple[Any, Any]]) -> None:
     """Raise if what the receipt says about a fact differs from what holds now."""
     for called, (said, now) in facts.items():
         if said != now:
+            one, other = _short(said), _short(now)
             raise InvalidValue(
-                f"the receipt says that {called} was {str(said)[:40]}, and its recipe or what is given beside it says "
-                f"{now}: leave out or correct what differs, and take the receipt as it was written"
+                f"the receipt says that {called} was {'another one' if one == other else one}, and its recipe or what "
+                f"is given beside it says {other}: leave out or correct what differs, and take the receipt as it was "
+                "written"
             )
+
+
+def _short(fact: Any) -> str:
+    """A fact, of a promise the part before its explanation, in as many characters as a message has room for."""
+    return str(fact).partition(": ")[0][:40]
 
 
 _NAMES = {"mechanism": "the mechanism", "epsilon": "ε", "k": "k", "distance": "the distance"}

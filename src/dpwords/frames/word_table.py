@@ -95,6 +95,11 @@ class Plan:
         used = np.zeros(0) if self.by_row is None else np.unique(self.by_row[self.by_row > 0])
         return float(used[0]) if len(used) == 1 else None
 
+    @property
+    def epsilons_differ(self) -> bool:
+        """Whether a budget is divided so that words that come out have different ε."""
+        return self.by_row is not None and self.words > 0 and self.shared_epsilon is None
+
     def charge(self, ledger: Any) -> None:
         """Record in a ledger what will be spent. If a budget does not pay for it, the ledger refuses."""
         ledger.charge(self.amounts, self.release.mechanism.guarantee, run=self.run)

@@ -117,8 +117,8 @@ class ByLength(Private):
             progress(f"choosing a mechanism for words of length {length}", None)
         super().prepare(length, progress)
 
-    def estimable(self, length: int) -> bool:
-        return self.at(length).estimable(length)
+    def no_estimates(self, length: int) -> str | None:
+        return self.at(length).no_estimates(length)
 
     def notes(self, lengths: Sequence[int]) -> list[str]:
         used: dict[str, list[int]] = {}

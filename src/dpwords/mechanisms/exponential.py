@@ -8,8 +8,9 @@ from typing import Self
 
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import Distance
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.languages.language import Language, checked_language
+from dpwords.mechanisms.mechanism import estimates_refused
 from dpwords.mechanisms.private import StepDone, Weighted
 from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.calibration import Calibration
@@ -75,13 +76,17 @@ class Exponential(Weighted):
     def is_linear(self) -> bool:
         return self.utility.is_linear
 
-    def estimable(self, length: int) -> bool:
+    def no_estimates(self, length: int) -> str | None:
         if self.distance != "hamming":
-            return False
+            return estimates_refused(
+                "in which this mechanism changes lengths",
+                f"leave out {named('edits', 'all')}, so that words keep their length",
+            )
         try:
-            return self.language.alike or self.weights(length).rate is not None
+            linear = self.language.alike or self.weights(length).rate is not None
         except TooLarge:
-            return False
+            linear = False
+        return None if linear else estimates_refused("whose probabilities do not fall exponentially with the distance")
 
     @property
     def calibration(self) -> CalibrationMethod:

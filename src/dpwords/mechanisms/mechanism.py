@@ -39,6 +39,18 @@ if TYPE_CHECKING:
     from dpwords.spaces.questions import Answers, Question, Selection
 
 
+def estimates_refused(of: str = "of this mechanism", remedy: str | None = None) -> str:
+    """Why no proportions are estimated from releases of some kind, and how to release instead: of a kind that can be
+    fitted, or by another remedy."""
+    fitted = (
+        f"release with Online ({named('mechanism', 'online')}) or a linear utility ({named('utility', 'linear')}), "
+        "without a projection"
+    )
+    return (
+        f"proportions of a population cannot be estimated from releases {of}: where they are wanted, {remedy or fitted}"
+    )
+
+
 class OutputKind(Enum):
     """What a mechanism releases."""
 
@@ -197,9 +209,10 @@ class Mechanism(Value, ABC):
         """The language, if its words are written in other symbols than those that distances are about."""
         return None if self.language.spelling is None else self.language
 
-    def estimable(self, length: int) -> bool:
-        """Whether proportions of a population can be estimated from releases of words of this length."""
-        return True
+    def no_estimates(self, length: int) -> str | None:
+        """Why no proportions of a population can be estimated from releases of words of this length, and how to release
+        instead, in words; None if they can be."""
+        return None
 
     @property
     def is_linear(self) -> bool:

@@ -10,7 +10,7 @@ from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import AnyWord, Codes
 from dpwords.languages.language import Language, checked_language
-from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.mechanisms.mechanism import Mechanism, estimates_refused
 from dpwords.privacy.guarantees import NotPrivate, checked_epsilon, loss_by_distance
 from dpwords.privacy.utilities import Inverse, sensitivity
 from dpwords.spaces import exhaustive
@@ -42,8 +42,8 @@ class PaperLiteral(Mechanism):
     def __repr__(self) -> str:
         return f"PaperLiteral({self.language!r}, epsilon={self.epsilon:g}, k={self.k}, alpha={self.alpha:g})"
 
-    def estimable(self, length: int) -> bool:
-        return False
+    def no_estimates(self, length: int) -> str | None:
+        return estimates_refused()
 
     @property
     def is_linear(self) -> bool:

@@ -14,12 +14,12 @@ from dpwords.core.checks import LARGEST_EPSILON
 from dpwords.core.randomness import SeededSource, Stream
 from dpwords.core.scaled import Integers
 from dpwords.core.symbols import Alphabet, Codes, Distance, Ragged, Rows, Word, levenshtein
-from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
+from dpwords.errors import InvalidValue, NotInLanguage, TooLarge, named
 from dpwords.languages.language import Language, checked_language
 from dpwords.languages.rules import relaxed
 from dpwords.languages.spelling import spelled_alike
 from dpwords.mechanisms.exponential import Exponential
-from dpwords.mechanisms.mechanism import OutputKind, OutputWords
+from dpwords.mechanisms.mechanism import OutputKind, OutputWords, estimates_refused
 from dpwords.mechanisms.private import Drawing, Private, StepDone
 from dpwords.mechanisms.summary import Averages, InForce
 from dpwords.privacy.certificates.certifier import Certifier
@@ -110,8 +110,14 @@ class Projected(Private):
     def is_linear(self) -> bool:
         return self.mechanism.is_linear
 
-    def estimable(self, length: int) -> bool:
-        return False
+    def no_estimates(self, length: int) -> str | None:
+        if self.distance == "hamming":
+            return estimates_refused("that were projected onto a language")
+        return estimates_refused(
+            "that were projected onto a language",
+            f"release over an {named('alphabet')} alone, without {named('system')}, {named('lexicon')} or "
+            f"{named('rules')}, or leave out {named('edits', 'all')}",
+        )
 
     @property
     def certificates(self) -> Certifier | None:

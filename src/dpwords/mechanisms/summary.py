@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpwords.core.symbols import PromisedDistance
-from dpwords.errors import TooLarge
+from dpwords.errors import TooLarge, named, rendered
 from dpwords.languages.systems import GridWorld
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.privacy.guarantees import Guarantee, NotPrivate, Odds, PureDP
@@ -74,7 +74,7 @@ class Summary:
     in_force: InForce | None
     least: LeastDistance
     about: str = ""  # whether moves or states are meant, where that can be chosen
-    estimable: bool = True  # whether proportions of a population can be estimated from such releases
+    no_estimates: str | None = None  # why no proportions can be estimated from such releases, and what to do instead
 
     @property
     def epsilon(self) -> float:
@@ -142,17 +142,19 @@ class Summary:
         return tuple(found)
 
     def __str__(self) -> str:
+        return rendered(self.message)
+
+    @property
+    def message(self) -> str:
+        """The text as it was made, for `rendered`."""
         k = "" if self.distance == "any" else f", k = {self.guarantee.k}"
         lines = [f"words of length {self.length}, ε = {self.epsilon:g}{k}"]
         lines += self._promise()
         lines += self.figures()
         lines += [] if self.in_force is None else [f"in force: {self.in_force.text}"]
         lines += [] if self.proof is None else [f"proof: docs/theory.md, section {self.proof}"]
-        if not self.estimable:
-            lines.append(
-                "proportions of a population cannot be estimated from such releases: where they are wanted, release "
-                "with Online (--mechanism online) or a linear utility (--utility linear), without a projection"
-            )
+        if self.no_estimates is not None:
+            lines.append(self.no_estimates)
         return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
 
     def _promise(self) -> list[str]:
@@ -251,7 +253,7 @@ class Summarised(Mechanism):
         with suppress(TooLarge):
             in_force = self._in_force(positions)
         least = self._least_distance(positions)
-        about = self._about(), self.estimable(positions)
+        about = self._about(), self.no_estimates(positions)
         return Summary(positions, self.guarantee, self.distance, averages, in_force, least, *about)
 
     def _about(self) -> str:
@@ -261,7 +263,9 @@ class Summarised(Mechanism):
         if self.language.spelling is not None:
             return f"this is about the states entered, as is usual for plans and routes: {_DIFFERENCE}"
         if isinstance(self.language.system, GridWorld) and self.language.symbols_are == "moves":
-            meant = "for plans and routes, the states entered are usually meant (plans(), or protect states)"
+            meant = (
+                f"for plans and routes, the states entered are usually meant (plans, with {named('protect', 'states')})"
+            )
             return f"this is about moves; {meant}: {_DIFFERENCE}"
         return ""
 

@@ -51,13 +51,14 @@ class DistanceEvidence(Evidence):
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        remedy = f"release with a linear utility ({named('utility', 'linear')})"
-        if self.mechanism.language.alike:
-            without = f"leave out {named('method')} and {named('model')}"
-            remedy = f"ask for symbols, pairs or variants, which need none, and {without}; or {remedy} or k = 1"
+        refused = self.mechanism.no_estimates(self.length)
+        if refused is not None:
+            raise InvalidValue(refused)
+        fewer = f" or {named('k', 1)}" if self.mechanism.k > 1 else ""
         raise InvalidValue(
             "a model can be fitted where weights fall linearly in the exponent, and those of these releases do not: "
-            f"{remedy}"
+            f"ask for symbols, pairs or variants, which need none, and leave out {named('method')} and "
+            f"{named('model')}; or release with a linear utility ({named('utility', 'linear')}){fewer}"
         )
 
 

@@ -25,6 +25,7 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
+from dpwords.mechanisms.mechanism import estimates_refused
 from dpwords.mechanisms.private import Private
 from dpwords.models.alignments import Alignments, EditChain, EditChances, EndsAlike, OwnEnds, walked
 from dpwords.models.checking import Misfit, misfit, simulated_words
@@ -268,10 +269,7 @@ class EditModel:
 def refuse_projected(mechanism: Private) -> None:
     """Raise InvalidValue if releases went through a projection."""
     if mechanism.projected_onto is not None:
-        raise InvalidValue(
-            "releases that were projected onto a language have no likelihood that can be computed: where estimates are "
-            "wanted, release over an alphabet alone, not onto a system, a lexicon or rules"
-        )
+        raise InvalidValue(mechanism.no_estimates(1) or estimates_refused())
 
 
 def fitted_chains(

@@ -22,9 +22,9 @@ import numpy as np
 
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Codes
-from dpwords.errors import InvalidValue, TooLarge, named
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.lexicon import Lexicon
-from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.mechanisms.mechanism import Mechanism, estimates_refused
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.report import Report
 from dpwords.models.chains import MarkovChain, PriorWords
@@ -70,10 +70,7 @@ class Evidence:
 
     def seen(self, rows: Codes) -> Emissions:
         """What released words of this length tell about each position of their true words."""
-        raise InvalidValue(
-            f"estimates are not available for {self.mechanism!r}: release with Exponential under Hamming distance, "
-            "Online, EditChannel over an alphabet alone, or Report"
-        )
+        raise InvalidValue(self.mechanism.no_estimates(self.length) or estimates_refused())
 
     def posteriors(self, prior: PriorWords, releases: int) -> Posteriors | None:
         """What is known of words from so many releases of each, without listing words; None if no way is known."""
@@ -142,12 +139,6 @@ class ProjectedEvidence(Evidence):
 
     def can_list(self, length: int) -> bool:
         return self.mechanism._has_probabilities(length)
-
-    def seen(self, rows: Codes) -> Emissions:
-        raise InvalidValue(
-            "releases that were projected onto a language have no likelihood that can be computed: release on the "
-            f"system without its rules, or with {named('mechanism', 'exponential')} or online, to estimate from that"
-        )
 
     def every_output(self, words: Codes) -> Codes:
         law = cast(ProjectedLaw, self.mechanism._law(words[0]))

@@ -190,7 +190,10 @@ def rule_parts(text: str) -> tuple[str, list[int | str]]:
         return name, [rest]
     if name not in _BY_NAME or not colon:
         known = ", ".join([*_BY_NAME, "re"])
-        raise InvalidValue(f"a rule is written NAME:SYMBOL, and NAME is one of {known}: write for example contains:a")
+        unknown = "there is no rule of that name: " if colon else ""
+        raise InvalidValue(
+            f"{unknown}a rule is written NAME:SYMBOL, and NAME is one of {known}: write for example contains:a"
+        )
     arguments = _arguments(rest)
     times: list[int | str] = []
     if name in _COUNTED:

@@ -165,8 +165,8 @@ def _measured(graph: Graph) -> tuple[Graph, int, int]:
             words[state] = sum(words[target] for target in ahead) + int(graph.accepting[state])
     except CycleError:
         raise InvalidValue(
-            "under Levenshtein distance a language has to be finite, but this one has words of any length: bound it, "
-            f"for example with .up_to(12), or take EditChannel ({named('mechanism', 'channel')})"
+            "under Levenshtein distance this mechanism needs a finite language, but this one has words of any length: "
+            f"bound their length, or use the edit channel ({named('mechanism', 'channel')})"
         ) from None
     kept = np.isin(graph.target, list(useful))
     first = np.concatenate([[0], np.cumsum(kept)])[graph.first]
@@ -235,7 +235,8 @@ def _refuse_beyond_limit(graph: Graph, reach: int, kind: type, most: int) -> Non
         if held + peak > most:
             raise TooLarge(
                 f"counting words by Levenshtein distance might take more than {most} numbers on this language: "
-                "bound it by fewer symbols, list its words in a Lexicon, or use an EditChannel"
+                f"use fewer symbols, list its words ({named('lexicon')}), or use the edit channel "
+                f"({named('mechanism', 'channel')})"
             )
         prefixes = np.bincount(graph.target, prefixes[graph.sources], graph.size).astype(np.float64)
 
