@@ -140,8 +140,10 @@ def test_estimates(tmp_path: Path) -> None:
     assert months["estimated"] < months["counted"] / 4
     grid = rows["3×3 grid", "Exponential", 3, 200, "transitions"]
     assert grid["estimated"] < grid["counted"]
-    for row in (months, grid):  # the error that intervals tell is about the one that is there, before it is projected
-        assert 0.5 < row["told"] / row["from the population"] < 2.5
+    # The error that intervals tell is about the one that is there, before it is projected; few people tell little of a
+    # model, and its errors are never said to be less than what the noise alone makes of as many words.
+    for row in (months, grid):
+        assert 0.5 < row["told"] / row["from the population"] < 3
     for row in found["whole runs"]:
         assert row["released"] < row["no data"]
     for row in found["decoding"]:

@@ -187,7 +187,7 @@ class Asked:
         if self.channel is not None:
             raise InvalidValue(
                 "patterns are not estimated from releases of the edit channel, which changes lengths: ask for pairs of "
-                "symbols (dfg), or release with Exponential or Online"
+                f"symbols (dfg), or release words that keep their length: leave out {named('edits', 'all')}"
             )
         if self.method == INVERSE:
             raise InvalidValue(f"patterns are estimated by a model only: use {named('method', 'em')}")

@@ -79,7 +79,7 @@ def forecast(
     >>> import dpwords as dw
     >>> found = dw.estimate.forecast(dw.Exponential(dw.Words("abcd"), epsilon=2), people=2000, length=12)
     >>> round(found.half_width, 3), round(found.of_true_words, 4), found.method
-    (0.007, 0.0014, 'inverse')
+    (0.008, 0.0021, 'inverse')
     """
     number, positions = whole_number(people, named("people"), 2), whole_number(length, "length", 1)
     factor = interval_factor(confidence)

@@ -21,7 +21,7 @@ from dpwords.frames.word_table import Plan
 from dpwords.languages.systems import written
 from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import output_name
-from dpwords.web.messages import Message, on_page, picked
+from dpwords.web.messages import Message, labelled, on_page, picked
 from dpwords.web.questions import RECIPE, Values, answers, mechanism_of, of, source_of, whole
 from dpwords.web.words import marked
 from dpwords.web.workers import ShowProgress
@@ -80,7 +80,7 @@ def check(recipe: Recipe, content: bytes) -> Values:
 @answers(length=whole(1, 10**9), recipe=RECIPE)
 def summary(length: int, recipe: Recipe) -> Values:
     """The public summary of a mechanism for words of one length, line by line. Certificates may take a while."""
-    return {"lines": str(mechanism_of(recipe).summary(length)).splitlines()[1:]}
+    return {"lines": labelled(mechanism_of(recipe).summary(length).message).splitlines()[1:]}
 
 
 @answers(recipe=RECIPE)

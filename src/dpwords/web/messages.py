@@ -87,7 +87,12 @@ def on_page(error: DPWordsError) -> str:
     >>> on_page(InvalidValue(f"row 2 has no word: correct it, or skip such rows ({named('invalid', 'skip')})"))
     'row 2 has no word: correct it, or skip such rows (“Leave out rows that have no word of the language”)'
     """
-    return rendered(error.message, _label)
+    return labelled(error.message)
+
+
+def labelled(message: str) -> str:
+    """A text whose parameters have the names that the page gives them."""
+    return rendered(message, _label)
 
 
 def _label(name: str, value: str | None) -> str:

@@ -18,6 +18,7 @@ from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.mechanisms.private import Private
 from dpwords.recipes.notation import Notation
 from dpwords.recipes.recipe import Recipe
+from dpwords.web.messages import labelled
 from dpwords.web.questions import QUICK, RECIPE, Field, Values, answers, mechanism_of, number, of, read, whole
 
 LONGEST = 400  # symbols of a word on the page
@@ -56,7 +57,7 @@ def release(recipe: Recipe, word: str, draws: int, target: Target | None) -> Val
         "distribution": distribution[: last + 1],
         "edits_made": chosen.edits_made,
         "of_100": None if summary.within_k is None else summary.within_k.of_100,
-        "promise": [line for line in str(summary).splitlines()[1:] if not line.startswith("warning: ")],
+        "promise": [line for line in labelled(summary.message).splitlines()[1:] if not line.startswith("warning: ")],
         "warnings": [*summary.warnings, *([] if chosen.warning is None else [chosen.warning])],
         "between": "" if isinstance(private, str) else " ",
         "releases": [
