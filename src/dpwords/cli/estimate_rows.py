@@ -6,6 +6,7 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -223,6 +224,13 @@ class EstimateRows:
         found = getattr(first, "found", ())  # by one of two populations that are compared
         return sorted(label for label in largest if mean[label] or first.counted[label] or label in found)
 
+    @cached_property
+    def _between(self) -> str:
+        """What stands between the symbols of variants: as in the file, if that is known."""
+        from dpwords.languages.systems import between
+
+        return self.separator or between(label for table in self.tables for label in table)
+
     def _position(self, number: int) -> str:
         return self.names[number] if number < len(self.names) else str(number + 1)
 
@@ -235,9 +243,7 @@ class EstimateRows:
         if question == "patterns":
             return (self.names[list(self.tables[0]).index(label)],)
         if question == "variants":
-            names = [written(symbol) for symbol in label]
-            between = " → " if any(" " in name for name in names) else " "
-            return ((self.separator or between).join(names),)
+            return (self._between.join(map(written, label)),)
         return (label,) if question == "lengths" else (written(label),)
 
 

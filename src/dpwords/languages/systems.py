@@ -313,6 +313,18 @@ def written(symbol: Symbol) -> str:
     return ",".join(map(str, symbol)) if isinstance(symbol, tuple) else str(symbol)
 
 
+def between(words: Iterable[Iterable[Symbol]]) -> str:
+    """What to write between the symbols of such words: nothing if each is one character, else a blank or an arrow.
+
+    >>> between(["go", "goo"]), between([["go", "stop"]]), between([["go on", "stop"]])
+    ('', ' ', ' → ')
+    """
+    names = {written(symbol) for word in words for symbol in word}
+    if all(len(name) == 1 for name in names):
+        return ""
+    return " → " if any(" " in name for name in names) else " "
+
+
 def _no_run(fault: str) -> NotInLanguage:
     return NotInLanguage(f"the states are not those of a run ({fault}): only runs of the system have moves")
 

@@ -16,7 +16,7 @@ from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm
 from dpwords.frames.requests import Request
 from dpwords.frames.sources import released as released_words
-from dpwords.languages.systems import written
+from dpwords.languages.systems import between, written
 from dpwords.models.choosing import MODELS
 from dpwords.plots.captions import names, shortened
 from dpwords.recipes import code
@@ -127,10 +127,8 @@ def _columns(labels: Sequence[Any], question: str, separator: str | None) -> lis
         return [[written(each) for each in label] for label in labels]
     if question != "variants":
         return [[written(label)] for label in labels]
-    words = [[written(each) for each in label] for label in labels]
-    symbols = {symbol for word in words for symbol in word}
-    single, blanks = all(len(symbol) == 1 for symbol in symbols), any(" " in symbol for symbol in symbols)
-    return [[(separator or ("" if single else " → " if blanks else " ")).join(word)] for word in words]
+    glue = separator or between(labels)
+    return [[glue.join(map(written, label))] for label in labels]
 
 
 def _receipt(text: str | None, recipe: Recipe) -> Receipt | None:
