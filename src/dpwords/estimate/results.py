@@ -208,8 +208,6 @@ def estimates(found: FoundAnswers, *, confidence: float, releases: int, question
         counting = np.append(counting, np.hypot.reduce(counting))  # what is left for all other words
     apart = question == "patterns"
     expected = MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
-    if question == "variants" and MEAN_ERROR * float(known.sum()) >= float(proportions.sum()):
-        expected = max(expected, HOPELESS)  # to list none would be off by less
     _refuse_useless(found, expected, releases)
     notes = []
     if expected > ROUGH:

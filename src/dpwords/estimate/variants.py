@@ -21,8 +21,8 @@ from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.estimate.asking import Asked
 from dpwords.estimate.decoding import likely_words
-from dpwords.estimate.results import Estimates, FoundAnswers, estimates, on_simplex
-from dpwords.estimate.tuning import AT_ZERO, LONGEST_INVERTED
+from dpwords.estimate.results import MEAN_ERROR, Estimates, FoundAnswers, estimates, on_simplex
+from dpwords.estimate.tuning import LONGEST_INVERTED
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.private import Private
 from dpwords.models.choosing import fitted, split
@@ -77,13 +77,16 @@ def estimated_variants(asked: Asked, most: int) -> Estimates:
         raw, errors = _mixed(model, candidates)
         found = FoundAnswers.of_model(model, (), raw, errors, counted, errors)
     values = raw if found.proportions is None else found.proportions
+    if MEAN_ERROR * float(errors.sum()) >= float(values.sum()):  # to list none would be off by less
+        raise InvalidValue(
+            "no word is frequent enough to be told from noise: ask for pairs of symbols (dfg), collect more releases, "
+            "or release with a larger ε"
+        )
     order = np.argsort(-values, kind="stable")
     encoder = mechanism.language.encoder()
     labels = [encoder.words(candidates[number][None], tuple)[0] for number in order]
-    none = "no word is frequent enough to be told from noise: ask for pairs of symbols (dfg), or collect more releases"
     kept = replace(
         found,
-        notes=(*found.notes, none) if values.max(initial=0.0) < AT_ZERO else found.notes,
         labels=labels,
         raw=raw[order],
         errors=errors[order],
