@@ -287,7 +287,7 @@ def test_a_guess_in_words() -> None:
     certain = attack.guess(dw.Exponential(dw.Words("a"), 1), 3)
     assert certain.of_100.startswith("of 100 such words, at most 100 are guessed as a whole if")
     assert "2 releases" in str(attack.guess(dw.Online(FREE, 1), 2, releases=2))
-    assert "0.99 intervals, from 4000 simulated words" in str(attack.guess(dw.EditChannel("ab", 3), 2))
+    assert "0.99 intervals, from 4,000 simulated words" in str(attack.guess(dw.EditChannel("ab", 3), 2))
 
 
 def test_results_are_values() -> None:

@@ -86,7 +86,7 @@ class Guess:
         """How the figures were found, in words."""
         if self.method != "simulation":
             return _HOW[self.method]
-        return f"upper ends of {self.confidence:g} intervals, from {self.samples} simulated words"
+        return f"upper ends of {self.confidence:g} intervals, from {self.samples:,} simulated words"
 
 
 @dataclass(frozen=True)

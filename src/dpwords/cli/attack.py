@@ -272,7 +272,7 @@ class AttackTable:
         if simulated:
             fewest = min(each.samples for each in simulated)
             sure = simulated[0].confidence
-            lines.append(f"(≤: the upper end of an interval that holds with {sure:g}, from {fewest} simulated words)")
+            lines.append(f"(≤: the upper end of an interval that holds with {sure:g}, from {fewest:,} simulated words)")
         if any(each.method == "bound" for each in self._found):
             lines.append("(≤ alone: nothing but a bound is known, which follows from the promise)")
         return lines
