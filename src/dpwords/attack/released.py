@@ -124,7 +124,7 @@ def _common(
     if progress is not None:
         progress("looking for common words")
     fitting, held_out = split(every, COMPARED_RELEASES)
-    some = _positive(fitted(Releases.of_rows(fitting), mechanism, model.kind, with_intervals=False))
+    some = _positive(fitted(Releases.of_rows(fitting), mechanism, model.kind, progress, with_intervals=False))
     words = {length: common_words(mechanism, rows, some) for length, rows in fitting.items()}
     lengths = [length for length in words if len(words[length]) and length in held_out]
 
