@@ -17,11 +17,13 @@ from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import MarkovChain
 from dpwords.models.checking import Misfit
+from dpwords.models.dense import DensePass, is_dense
 from dpwords.models.evidence import evidence_of
 from dpwords.models.fitting import EstimateMethod, Fit, normalised
 from dpwords.models.hidden import Expected, Hidden, Pass
 from dpwords.models.normalising_constants import NormalisingConstants
 from dpwords.models.refined import ModelKind, ModelShape, Refined
+from dpwords.spaces.space import batches
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,6 +40,8 @@ class SameLength(Pass):
 
     def total(self, chances: Floats) -> tuple[float, Floats]:
         """The log-likelihood of all words, and the expected uses of each edge."""
+        if is_dense(self.hidden):
+            return self._dense_total(chances)
         found: list[tuple[float, Floats]] = [(0.0, np.zeros(0))] * len(self.parts)
 
         def work(numbers: slice) -> None:
@@ -49,6 +53,14 @@ class SameLength(Pass):
         cost = len(self.layers.order) * (self.parts[0].stop if self.parts else 1)
         in_parts(work, len(self.parts), cost=cost, most=self.limits.threads)
         return float(sum(value for value, _ in found)), np.sum([uses for _, uses in found], axis=0)
+
+    def _dense_total(self, chances: Floats) -> tuple[float, Floats]:
+        one, hidden, likelihood = DensePass.of(self, chances), self.hidden, 0.0
+        uses = np.zeros_like(one.weights)
+        for part in batches(len(self.times), (self.length + 1) * hidden.size, self.limits):
+            value, used = one.total(self.rows[part], self.times[part])
+            likelihood, uses = likelihood + value, uses + used
+        return likelihood, self.weights(chances)[0] * uses[hidden.source, hidden.target]
 
 
 class Part(NamedTuple):

@@ -18,6 +18,10 @@ LENGTHS_MISSING, LENGTHS_ROUNDS = 0.1, 10_000  # of true lengths: to go on would
 FIRST_RELEASES = 4000  # a fit to many more releases starts from a fit to so many, to save time
 WHOLE_LENGTHS_STEPS = 5 * 10**8  # of a pass, half a second, up to which lengths have a distribution of their own
 
+# From how many states on, and from which proportion of all steps between them, passes are products of matrices, which
+# take an eighth of the time of loops with 300 states.
+FEWEST_DENSE, DENSE = 64, 0.25
+
 # How constants that do differ are approximated (15 c): rounds, steps of a search in each, runs that are drawn for
 # each of so many releases, uniform runs to begin with, and the ridge of the regression; all of them bound the time. The
 # fit counts as converged if the last round moves at most so large a proportion of all steps.
