@@ -149,6 +149,7 @@ def test_estimates(tmp_path: Path) -> None:
     for row in found["decoding"]:
         assert row["uniform prior"] > 0.97 * row["released"]
     assert found["speed"]["difference"] < 1e-9
+    assert found["many symbols"]["difference"] < 1e-9
 
 
 def test_averages(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ FIRST_RELEASES = 4000  # a fit to many more releases starts from a fit to so man
 WHOLE_LENGTHS_STEPS = 5 * 10**8  # of a pass, half a second, up to which lengths have a distribution of their own
 
 # From how many states on, and from which proportion of all steps between them, passes are products of matrices, which
-# take an eighth of the time of loops with 300 states.
+# take a tenth of the time of loops with 300 states.
 FEWEST_DENSE, DENSE = 64, 0.25
 
 # How constants that do differ are approximated (15 c): rounds, steps of a search in each, runs that are drawn for
