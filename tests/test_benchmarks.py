@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import math
@@ -230,3 +231,35 @@ def test_side_channels(tmp_path: Path) -> None:
     assert row["name"] == "free words"
     assert row["memory"] == pytest.approx(1, abs=0.2)
     assert all(row[name] > 0 for name in ("other word", "unchanged", "chance"))
+
+
+def test_coverage(tmp_path: Path) -> None:
+    """Intervals cover, and are answered or refused as the tables of the documentation say."""
+    file, tables = tmp_path / "found.json", tmp_path / "tables.md"
+    command = [sys.executable, str(BENCHMARKS / "bench_coverage.py"), "--quick", "--output", str(file)]
+    subprocess.run([*command, "--markdown", str(tables)], check=True, capture_output=True)
+    rows = json.loads(file.read_text("utf-8"))
+    assert len({(row["population"], row["mechanism"], row["question"]) for row in rows}) == len(rows) == 41
+    told = [row for row in rows if row["cover"] is not None]
+    labels = sum(row["labels"] for row in told)
+    assert 0.92 < sum(row["cover"] * row["labels"] for row in told) / labels < 0.995
+    assert all(row["L1"] < row["counted"] for row in told if row["question"] in ("frequencies", "transitions"))
+    refused = [(row["population"], row["question"]) for row in rows if row["refused"] == row["repetitions"]]
+    assert refused == [("chain", "variants")]  # on free words; nobody's whole run is frequent
+    assert "| variants | words, k = 1 | transitions |" in tables.read_text("utf-8")
+
+
+def test_truths_of_coverage_are_those_of_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is computed for chains and variants is what 100,000 words show, to within five standard errors."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    populations, truths = (importlib.import_module(f"coverage_{name}") for name in ("populations", "truths"))
+    computed = 0
+    for name in ("chain", "by place", "letters", "stayers", "variants", "week", "lengths"):
+        people = populations.population(name, free=True)
+        for question in truths.QUESTIONS[:-1]:
+            found = people.truth(question)
+            seen, errors = truths.sampled(people, people.sample, question)
+            for label, value in found.values.items():
+                assert abs(value - seen.get(label, 0.0)) < 5 * errors.get(label, 0.0) / truths.SAMPLE**0.5 + 1e-4
+            computed += len(found.values)
+    assert computed > 1000
