@@ -265,9 +265,9 @@ def whole_run_rows(side: int, epsilons: Iterable[float]) -> Iterator[Row]:
 def speed(side: int, runs: int, steps: int, compared: int) -> Row:
     """CPU seconds of an estimate, and of one E-step beside the same in plain NumPy, on some of the same releases."""
     grid = Grid(side, runs, steps)
-    mechanism = dw.Exponential(grid.language, 3)
+    mechanism = dw.Exponential(grid.language, 4)
     releases = mechanism.seeded(1).release_codes(grid.rows(0))
-    dw.estimate.transitions(releases[:50], mechanism)  # compiles
+    dw.estimate.transitions(releases[:2000], mechanism)  # compiles
     begin, wall = time.process_time(), time.perf_counter()
     model = dw.estimate.model(releases, mechanism)
     fitted = time.process_time()
