@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -223,3 +224,22 @@ def test_empty_words_have_no_pairs(epsilon: float) -> None:
     refuse("too short for that: ask for lengths", lambda: dw.estimate.dfg([""] * 50, mechanism))
     refuse("too short for that|nothing can be estimated", lambda: dw.estimate.starts([""] * 50, mechanism))
     assert dw.estimate.lengths([""] * 50, mechanism)[0].value > 0.9
+
+
+def test_few_runs_that_are_hardly_changed_are_rough_and_not_refused() -> None:
+    """At ε = 6 a step in a thousand is changed: 25 runs leave a model uncertain because they are few."""
+    grid, rng, words = dw.GridWorld(9, 9).by_states(), np.random.default_rng(3), []
+    for _ in range(25):
+        row, column, word = 0, 0, list[tuple[int, int]]()
+        for east in rng.integers(2, size=8).tolist():
+            row, column = (row, column + 1) if east else (row + 1, column)
+            word.append((row, column))
+        words.append(word)
+    steps = Counter(step for word in words for step in pairwise([(0, 0), *word]))
+    mechanism = dw.Exponential(grid, 6.0)
+    with pytest.warns(UserWarning, match="the estimates are rough: 25 releases are few"):
+        found = dw.estimate.transitions(mechanism.seeded(1).release_all(words), mechanism)
+    assert sum(abs(each.value - steps[step] / 200) for step, each in found.items()) < 0.05
+    small = dw.Exponential(grid, 3.0)
+    releases = small.seeded(1).release_all(words)
+    refuse("nothing (reliable )?can be estimated from 25", lambda: dw.estimate.transitions(releases, small))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.scaled import Floats
-from dpwords.core.symbols import Ragged
+from dpwords.core.symbols import Codes, Ragged
 from dpwords.errors import InvalidValue, TooLarge, named, within_memory
 from dpwords.estimate import inversion
 from dpwords.estimate.edit_answers import answered_edits, counted_edits, least_error, length_errors
@@ -27,7 +27,7 @@ from dpwords.estimate.results import (
     interval_factor,
     sampling_errors,
 )
-from dpwords.estimate.tuning import CLEARLY, ROUGH, UNRELIABLE
+from dpwords.estimate.tuning import CLEARLY, NEARLY_TRUE, ROUGH, UNRELIABLE
 from dpwords.estimate.uncertainty import answered, disagreement, inner_chances, scaled_to, unclear
 from dpwords.languages.language import Language
 from dpwords.mechanisms.mechanism import check_mechanism
@@ -258,7 +258,8 @@ class Asked:
         if model.method is EstimateMethod.CORRECTED:
             return replace(found, most=UNRELIABLE if model.misfit is None else UNRELIABLE / 2)
         of_runs = not self.mechanism.language.alike and question.kind != "position"
-        return replace(found, most=ROUGH) if of_runs else found
+        far = of_runs and found.total_error() > ROUGH and 4 * changed(self.mechanism, words) > NEARLY_TRUE
+        return replace(found, most=ROUGH) if far else found
 
     def _promised_error(self) -> float:
         """The standard error that every proportion has, however it is estimated, because of the promise alone.
@@ -344,6 +345,12 @@ class Asked:
     def _estimates(self, found: FoundAnswers) -> Estimates:
         self._refuse_one()
         return estimates(found, confidence=self.confidence, releases=len(self.releases), question=self.question)
+
+
+def changed(mechanism: Private, words: dict[int, Codes]) -> float:
+    """The proportion of the symbols of such words that is changed, on average over the language. It is public."""
+    symbols = sum(rows.size for rows in words.values())
+    return sum(mechanism.within(n).expected_distance(length=n) * len(rows) for n, rows in words.items()) / symbols
 
 
 def answered_question(question: str, releases: Any, mechanism: Private, **options: Any) -> Estimates:

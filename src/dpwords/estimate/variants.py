@@ -19,7 +19,7 @@ import numpy as np
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue, named, within_memory
-from dpwords.estimate.asking import Asked
+from dpwords.estimate.asking import Asked, changed
 from dpwords.estimate.decoding import likely_words
 from dpwords.estimate.results import MEAN_ERROR, Estimates, FoundAnswers, estimates, on_simplex
 from dpwords.estimate.tuning import LONGEST_INVERTED
@@ -99,9 +99,7 @@ def estimated_variants(asked: Asked, most: int) -> Estimates:
 
 def _nearest_linear(mechanism: Private, words: dict[int, Codes]) -> Exponential:
     """The linear mechanism on free words that keeps as many symbols: good enough to guess true words by."""
-    symbols = sum(rows.size for rows in words.values())
-    changed = sum(mechanism.within(n).expected_distance(length=n) * len(rows) for n, rows in words.items())
-    wrong, others = max(changed / symbols, 1e-300), len(mechanism.language.alphabet) - 1
+    wrong, others = max(changed(mechanism, words), 1e-300), len(mechanism.language.alphabet) - 1
     epsilon = math.log(max(others * (1 - wrong) / wrong, 1.0))
     return Exponential(mechanism.language, min(max(epsilon, 1e-6), 100.0), limits=mechanism.limits)
 
