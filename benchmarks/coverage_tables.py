@@ -51,8 +51,9 @@ def markdown(rows: list[Row]) -> str:
         return ""
     times, people = rows[0]["repetitions"], rows[0]["people"]
     lead = (
-        f"{times} repetitions, {people:,} people each. A dash: refused every time, or certain. Coverage in %: **bold** outside "
-        f"{100 * SHORT:.0f}–{100 * WIDE:.0f} %; \\* the L1 error is more than 2 % above that of counting the releases; "
+        f"{times} repetitions, {people:,} people each. A dash: refused every time, or certain. Coverage in %: **bold** "
+        f"outside {100 * SHORT:.0f}–{100 * WIDE:.0f} %; \\* the L1 error is more than 2 % above that of counting the "
+        "releases; "
         "† the releases contradict the model in half of the repetitions or more; (r) refused at times."
     )
     return "\n".join([lead, "", *_summary(rows), "", *_everything(rows), ""])
