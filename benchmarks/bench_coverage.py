@@ -12,7 +12,7 @@ The truth is that of the population, computed exactly for chains and variants, o
 - refused: repetitions in which there was no answer; unfit: those in which `fits` was False; model: what was used.
 
 Flags: "short" and "wide" for coverage below 90 and above 99 %, "worse" if the L1 distance is more than 2 % above that
-of counting. Proofs take up to half a minute each the first time, and are cached; everything takes about two hours.
+of counting. Proofs take up to half a minute each the first time, and are cached; everything takes some hours.
 
     python benchmarks/bench_coverage.py [--quick] [--output FILE.json] [--markdown FILE.md] [--processes 2]
     python benchmarks/bench_coverage.py --trips | --panel | --receipt LOG.csv
